@@ -23,7 +23,6 @@ _IDLE: Final = 0.15
 _WILD: Final = 0.15
 _LONE: Final = 0.15  # no other venue could outvote a bad print
 _CAPPED: Final = 0.5  # at the jump, then less and less over a day
-_EVEN: Final = 0.25  # of four regimes
 SILENT: Final = 0.5
 """The doubt from which on there is no forecast: no chances, ranges, ladder or partition."""
 _NAMED: Final = 3  # assets that are named one by one
@@ -92,17 +91,6 @@ def overall(every: tuple[Doubt, ...]) -> float:
     """
     shares = [doubt.share for doubt in every if doubt.known]
     return sum(shares) / len(shares) if shares else 0.0
-
-
-def doubted_chance(chance: float, share: float) -> float:
-    """Return a regime's chance, moved towards an even one of four by the doubt.
-
-    >>> [doubted_chance(0.75, share) for share in (0.0, 0.5, 1.0)]
-    [0.75, 0.5, 0.25]
-    """
-    if not share:
-        return chance
-    return _EVEN + (chance - _EVEN) * (1.0 - share)
 
 
 def less_sure(chance: FloatArray, base: FloatArray, share: FloatArray) -> FloatArray:

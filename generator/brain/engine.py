@@ -6,11 +6,12 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from generator.brain.axes import FALLING, RISING, SIDES, UNKNOWN
-from generator.brain.doubt import SILENT, doubted_chance, named, overall
-from generator.brain.evidence import breadth_lean, gather
+from generator.brain.doubt import SILENT, named
+from generator.brain.evidence import Moved, breadth_lean, gather
+from generator.brain.label import LABELS, REGIMES, UNKNOWN, dwell_minutes
 from generator.brain.measures import SHOWN_MINUTES, Measures
 from generator.brain.month import Month, month_of
+from generator.brain.moves import DAY, THREE_HOURS, WEEK
 from generator.brain.outlook import MIN_BARS, RANGE_BARS
 from generator.brain.reading import (
     ROUGH,
@@ -22,20 +23,22 @@ from generator.brain.reading import (
     RegimeReading,
     VolatilityOutlook,
 )
-from generator.brain.regime import LABELS, dwell_minutes
+from generator.brain.record import DAY_MOVE, HOUR_MOVE, WEEK_MOVE
+from generator.brain.side import SIDES
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
-from generator.brain.stress import market_of
-from generator.brain.structure import counts
+from generator.brain.structure import counts, structures
 from generator.catalog.durations import MINUTE_MS
 from generator.catalog.formats import clock
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text import labels, readings
 from generator.catalog.words import (
     BIAS_OF_CALL,
+    MODE_OF_SIDE,
     Bias,
     Call,
     DerivativesState,
     LiquidityContext,
+    MarketSide,
     MarketStructure,
     RegimeLabel,
     Trend,
@@ -44,7 +47,8 @@ from generator.catalog.words import (
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
 _Word = TypeVar("_Word", bound=StrEnum)
-_REGIME_BARS: Final = 2 * DAY_BARS
+_REGIME_BARS: Final = 3 * DAY_BARS
+_ROOT_3: Final = math.sqrt(3.0)  # from a usual hour to a usual three
 _CROWDS: Final = (DerivativesState.CROWDED_LONGS, DerivativesState.CROWDED_SHORTS, DerivativesState.DELEVERAGING)
 
 
@@ -70,9 +74,7 @@ class Engine(Measures):
         """Return what the kept month says of the last bar; None where the bars given do not end with it."""
         if not len(frame) or int(frame.t[-1]) != self.t_ms:
             return None
-        fresh = self.volatility.fresh()
-        stress = float(market_of(self.log_volatility(), fresh)) if fresh.any() else None
-        return month_of(frame, self.spells, stress)
+        return month_of(frame, self.spells, self.expected())
 
 
 class _Assembly:
@@ -95,10 +97,9 @@ class _Assembly:
         self.counts = counts(self.change)
 
         # How much is known of each asset, and how far it is to be trusted.
-        self.bars = measures.features.count.tolist()
-        self.fresh = (~stale & (measures.features.count[:-1] > 0.0)).tolist()
-        self.moving = int(np.count_nonzero(measures.volatility.fresh()))
         self.seen = measures.volatility.count[0].tolist()
+        self.fresh = (~stale & (measures.volatility.count[0] > 0.0)).tolist()
+        self.moving = int(np.count_nonzero(measures.volatility.fresh()))
         self.doubt = measures.doubts()
 
         # What each measure says.
@@ -106,11 +107,12 @@ class _Assembly:
         self.forecast = measures.forecasts(SHOWN_MINUTES, now)
         self.pressure = measures.derivatives.readings()
         self.context, self.lean = measures.liquidity.reading()
-        self.trend, self.structure = measures.structure.reading(t_ms, log_close, self.past, self.change)
-        self.risk, self.word = measures.stress.reading()
-        self.push = measures.features.pushes()
-        self.label = [LABELS[int(label)] for label in measures.filter.label.tolist()]
-        self.confidence = measures.filter.confidence().tolist()
+        self.trend = measures.side.trends()
+        self.structure = structures(self.trend[:-1], log_close, self.past.day_edges(t_ms), self.change)
+        self.word = measures.swings.words()
+        self.rank = measures.record.rank[0].tolist()
+        self.label = [LABELS[int(label)] for label in measures.label.label.tolist()]
+        self.holding = measures.chances()
 
         # How far prices may move, and what happened.
         self.sigma: list[list[float]] = now.sigma.T.tolist()
@@ -161,30 +163,27 @@ class _Assembly:
         forecast = self.forecast[column]
         call = forecast.call if forecast else Call.NONE
         pressure = self.pressure[column]
-        trend = self.trend[column] if has_hour else Trend.UNKNOWN
+        trend = self.trend[column] if fresh else Trend.UNKNOWN
         volatility = self.word[column] if fresh else VolatilityWord.UNKNOWN
         evidence, agreement, coverage = gather(
             call,
-            trend=trend,
-            volatility=volatility,
+            hours=self._moved(column, THREE_HOURS),
+            day=self._moved(column, DAY),
+            week=self._moved(column, WEEK),
+            breadth=breadth_lean(self.counts),
+            volume=self.facts[column].volume_ratio,
             derivatives=pressure.shown,
             vote=pressure.vote,
-            push=self.push[column] if has_hour else None,
-            breadth=breadth_lean(self.counts),
             book=self.lean[column],
         )
-
-        regime, regime_confidence = RegimeLabel.UNKNOWN, None
-        if fresh:
-            regime = self.label[column]
-            regime_confidence = doubted_chance(self.confidence[column], self.doubt[column].share)
+        regime = self.label[column] if fresh else RegimeLabel.UNKNOWN
 
         return AssetReading(
             asset=name,
             bias=BIAS_OF_CALL[call],
             forecast=forecast,
             regime=regime,
-            regime_confidence=regime_confidence,
+            regime_confidence=self._confidence(column, regime),
             trend=trend,
             structure=self.structure[column] if has_hour else MarketStructure.UNKNOWN,
             liquidity=self.context[column],
@@ -206,45 +205,46 @@ class _Assembly:
             book_lean=self.lean[column],
         )
 
-    def _regime(self) -> RegimeReading:
-        """Return the market's regime; its filter has the market in the last column."""
-        volatility = self.word[-1] if self.moving else VolatilityWord.UNKNOWN
-        trend = self.trend[-1] if self.moving and self.bars[-1] >= HOUR_BARS else Trend.UNKNOWN
+    def _moved(self, column: int, span: int) -> Moved:
+        """Return how far an asset moved over three hours, a day or a week, and how far it usually does."""
+        record = self.measures.record.usual
+        usual = {THREE_HOURS: _ROOT_3 * record[HOUR_MOVE], DAY: record[DAY_MOVE], WEEK: record[WEEK_MOVE]}[span]
+        return Moved(float(self.measures.moves.moves[span, column]), float(usual[column]))
 
-        regimes = self.measures.filter
-        since_ms = int(regimes.since[-1]) + BAR_MS
-        before = int(regimes.previous[-1])
-        doubt = overall(self.doubt)
+    def _confidence(self, column: int, label: RegimeLabel) -> float | None:
+        """Return the chance that a label still stands in four hours; None of one that is none of the four."""
+        return float(self.holding[REGIMES.index(label), column]) if label in REGIMES else None
+
+    def _regime(self) -> RegimeReading:
+        """Return the market's regime, the last column of every part."""
+        volatility = self.word[-1] if self.moving else VolatilityWord.UNKNOWN
+        side = SIDES[int(self.measures.side.side[-1])] if self.moving else MarketSide.UNKNOWN
+        rank = self.rank[-1]
+
+        since_ms = int(self.measures.label.since[-1]) + BAR_MS
+        before = LABELS[int(self.measures.label.previous[-1])]
         return RegimeReading(
-            axes=self._axes(volatility, doubt),
+            axes=Axes(volatility, side),
             label=self.label[-1],
-            posterior=self.measures.market_chances(),
-            confidence=doubted_chance(self.confidence[-1], doubt),
+            holding=dict(zip(REGIMES, self.holding[:, -1].tolist(), strict=True)),
+            confidence=self._confidence(-1, self.label[-1]),
             since_ms=since_ms,
             dwell_minutes=dwell_minutes(self.t_ms, since_ms),
-            previous=LABELS[before] if before >= 0 else None,
-            trend=trend,
+            previous=None if before is LABELS[UNKNOWN] else before,
+            previous_side=self._side_before(side),
+            trend=self.trend[-1] if self.moving else Trend.UNKNOWN,
             volatility=volatility,
             counts=self.counts,
             facts=self.market_week,
-            risk_score=self.risk[-1] if self.moving else None,
+            risk_score=None if volatility is VolatilityWord.UNKNOWN or math.isnan(rank) else 100.0 * rank,
             drivers=self._drivers(volatility),
         )
 
-    def _axes(self, volatility: VolatilityWord, doubt: float) -> Axes:
-        """Return the market's two axes, their chance less sure by the doubt in the data."""
-        axes = self.measures.axes
-        swings_since = None
-        if volatility is not VolatilityWord.UNKNOWN:
-            swings_since = int(axes.step_since[0]) + BAR_MS
-
-        side = int(axes.side[0])
-        if side == UNKNOWN or not self.moving:
-            return Axes(volatility, swings_since, SIDES[UNKNOWN], None, None)
-
-        rising, falling = (doubted_chance(chance, doubt) for chance in axes.chances.tolist())
-        chance = {RISING: rising, FALLING: falling}.get(side, 1.0 - rising - falling)
-        return Axes(volatility, swings_since, SIDES[side], chance, int(axes.side_since[0]) + BAR_MS)
+    def _side_before(self, side: MarketSide) -> MarketSide | None:
+        """Return the last side that goes by another mode than this one; None where none is kept."""
+        changes = self.measures.spells.side[::-1, 1].tolist()
+        sides = (SIDES[int(state)] for state in changes if not math.isnan(state))
+        return next((before for before in sides if MODE_OF_SIDE[before] is not MODE_OF_SIDE[side]), None)
 
     def _drivers(self, volatility: VolatilityWord) -> tuple[str, ...]:
         """Return the risk drivers in words."""
@@ -276,7 +276,7 @@ class _Assembly:
     def _limits(self, column: int) -> tuple[str, ...]:
         """Return what is missing for one asset."""
         missing = []
-        if not self.bars[column]:
+        if not self.seen[column]:
             missing.append(readings.NO_BARS)
         elif not self.forecast[column] and self.fresh[column] and self.seen[column] < DAY_BARS // 2:
             missing.append(readings.SHORT)
@@ -292,7 +292,7 @@ class _Assembly:
         if self.moving < len(self.measures.assets):
             missing.append(readings.SOME_MISSING if self.moving else readings.NOTHING_FRESH)
         missing += named(self.doubt, self.measures.assets)
-        if self.bars[-1] < _REGIME_BARS:
+        if self.measures.counters.bars < _REGIME_BARS:
             missing.append(readings.SHORT_REGIME)
         hole = self.measures.closes.last_hole(self.t_ms)
         if hole:

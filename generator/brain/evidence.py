@@ -1,23 +1,15 @@
-"""Families of evidence for one asset: what each points to, and how far they agree with the call."""
+"""Facts of one asset, each with the way it points, and how many point the way that is called; nothing is weighed."""
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
 from generator.brain.structure import Counts
 from generator.catalog.text import labels
-from generator.catalog.words import (
-    Call,
-    DerivativesState,
-    DerivativesVote,
-    Points,
-    Side,
-    Trend,
-    VolatilityWord,
-)
+from generator.catalog.words import Call, DerivativesState, DerivativesVote, Points, Side
 
-FAMILIES: Final = ("trend", "momentum", "volatility", "breadth", "liquidity", "derivatives")
-_SIGN: Final = {Call.UP: 1, Call.SMALL_MOVE: 0, Call.DOWN: -1, Call.NONE: None}
-_TREND: Final = {Trend.UP: 1, Trend.SIDEWAYS: 0, Trend.DOWN: -1, Trend.UNKNOWN: None}
+FAMILIES: Final = ("hours", "day", "week", "breadth", "volume", "funding", "interest", "liquidity")
+_CALLED: Final = {Call.UP: 1, Call.SMALL_MOVE: 0, Call.DOWN: -1, Call.NONE: None}
 VOTE_LEAN: Final = {
     DerivativesVote.BULLISH: 1,
     DerivativesVote.NEUTRAL: 0,
@@ -25,16 +17,39 @@ VOTE_LEAN: Final = {
     DerivativesVote.NO_VOTE: None,
 }
 _POINTS: Final = {1: Points.UP, 0: Points.FLAT, -1: Points.DOWN}
+_MOVED: Final = 0.5  # of a usual move: a smaller one points nowhere
+_BUSY: Final = 1.5  # of the week's mean day: a smaller volume points nowhere
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One family of evidence in words: no weights, thresholds or raw features."""
+    """One fact in words, and how it stands to the call."""
 
-    family: str  # trend, momentum, volatility, breadth, liquidity, derivatives
+    family: str  # of `FAMILIES`
     side: Side
-    points: Points | None  # None where it says nothing of the direction
+    points: Points | None  # None where it is not known
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A move and the usual size of one as long, as fractions; NaN where unknown."""
+
+    move: float
+    usual: float
+
+    @property
+    def lean(self) -> int | None:
+        """1 up, -1 down by half a usual move at least, 0 by less; None where it is not known.
+
+        >>> [Moved(move, 0.02).lean for move in (0.011, 0.009, -0.03, math.nan)]
+        [1, 0, -1, None]
+        """
+        if not math.isfinite(self.move):
+            return None
+        if abs(self.move) < _MOVED * self.usual:
+            return 0
+        return 1 if self.move > 0.0 else -1
 
 
 def breadth_lean(counts: Counts) -> int | None:
@@ -52,52 +67,69 @@ def breadth_lean(counts: Counts) -> int | None:
     return 0
 
 
+def volume_lean(ratio: float | None, day: int | None) -> int | None:
+    """Return the way of the day's move where more was traded than usual, 0 where not; None where that is not known.
+
+    >>> volume_lean(1.6, -1), volume_lean(1.4, -1), volume_lean(None, -1)
+    (-1, 0, None)
+
+    Args:
+        ratio: the day's volume over the week's mean day.
+        day: lean of the day's move.
+    """
+    if ratio is None or day is None:
+        return None
+    return day if ratio >= _BUSY else 0
+
+
+def interest_lean(state: DerivativesState, day: int | None) -> int | None:
+    """Return the way of the day's move where contracts are being opened, 0 where not; None where that is not known."""
+    if state is DerivativesState.UNAVAILABLE or day is None:
+        return None
+    return day if state is DerivativesState.LEVERAGING_UP else 0
+
+
 def gather(
     call: Call,
     *,
-    trend: Trend,
-    volatility: VolatilityWord,
+    hours: Moved,
+    day: Moved,
+    week: Moved,
+    breadth: int | None,
+    volume: float | None,
     derivatives: DerivativesState,
     vote: DerivativesVote,
-    push: int | None,
-    breadth: int | None,
     book: int | None,
 ) -> tuple[tuple[Evidence, ...], float | None, float]:
-    """Return the six families of evidence for one asset, their agreement, for / (for + against), and the share present.
+    """Return the facts of one asset, the share of them that points the called way, and the share that is known.
 
     Args:
-        call: without one no family is for or against, and there is no agreement.
-        push: of the last hours, 1, 0 or -1; None where unknown.
+        call: without one no fact is for or against, and the first share is None.
+        hours, day, week: moves over three hours, a day and a week.
         breadth: see `breadth_lean`.
-        book: lean of the order book, as `push`.
+        volume: see `volume_lean`.
+        book: lean of the order book: 1 to bids, 0 even, -1 to asks; None where unknown.
     """
-    called = _SIGN[call]
-    evidence = (
-        _family("trend", _TREND[trend], labels.TREND[trend], called),
-        _family("momentum", push, labels.MOMENTUM[push], called),
-        _volatility_family(volatility),
-        _family("breadth", breadth, labels.BREADTH[breadth], called),
-        _family("liquidity", book, labels.BOOK[book], called),
-        _family("derivatives", VOTE_LEAN[vote], labels.DERIVATIVES[derivatives].reading, called),
-    )
+    called = _CALLED[call]
+    spans = {"hours": hours, "day": day, "week": week}
+    rows = [
+        *((name, moved.lean, labels.moved_text(name, moved.move)) for name, moved in spans.items()),
+        ("breadth", breadth, labels.BREADTH[breadth]),
+        ("volume", volume_lean(volume, day.lean), labels.volume_text(volume)),
+        ("funding", VOTE_LEAN[vote], labels.DERIVATIVES[derivatives].reading),
+        ("interest", interest_lean(derivatives, day.lean), labels.interest_text(derivatives)),
+        ("liquidity", book, labels.BOOK[book]),
+    ]
+    evidence = tuple(_row(name, lean, text, called) for name, lean, text in rows)
 
-    sides = [family.side for family in evidence]
-    backing = sides.count(Side.FOR)
-    leaning = backing + sides.count(Side.AGAINST)
-    agreement = backing / leaning if leaning else None
-    coverage = (len(sides) - sides.count(Side.MISSING)) / len(sides)
-    return evidence, agreement, coverage
+    known = [lean for _, lean, _ in rows if lean is not None]
+    agreement = None if called is None or not known else sum(lean == called for lean in known) / len(known)
+    return evidence, agreement, len(known) / len(rows)
 
 
-def _family(name: str, lean: int | None, text: str, called: int | None) -> Evidence:
+def _row(name: str, lean: int | None, text: str, called: int | None) -> Evidence:
     points = None if lean is None else _POINTS[lean]
     return Evidence(family=name, side=_side(lean, called), points=points, text=text)
-
-
-def _volatility_family(word: VolatilityWord) -> Evidence:
-    """Return the family that says how far, never which way."""
-    side = Side.MISSING if word is VolatilityWord.UNKNOWN else Side.NEUTRAL
-    return Evidence(family="volatility", side=side, points=None, text=labels.EXPECTED[word])
 
 
 def _side(lean: int | None, called: int | None) -> Side:

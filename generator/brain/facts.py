@@ -25,7 +25,7 @@ _FEWEST_MOVES: Final = DAY // 2 - 8
 _FEW_ENDS: Final = 4  # up to which each week is sorted for itself
 _TIE: Final = 1e-5  # what the kept week, in single precision, may be off by: no hour is larger than itself
 _WHOLE: Final = 0.9  # of the quarter hours of a day or a week, from which on it is called one
-LATELY: Final = (3, 8, 20)  # hours over which the last moves are given
+_LATELY: Final = 3  # hours
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,7 @@ class AssetWeek:
     volume_ratio: float | None = None  # the last 24 hours' volume over the week's mean day
     hour: float | None = None  # move over the last hour
     hour_rank: float | None = None  # share of the week's hours with a smaller move, 0..1
-    last_3h: float | None = None  # moves up to now, over so many hours or up to ten minutes more
-    last_8h: float | None = None
-    last_20h: float | None = None
+    last_3h: float | None = None  # move up to now, over three hours or up to ten minutes more
     broke_high_ms: int | None = None  # close of the first bar of this hour above the 24 hours before the hour
     below_high: float | None = None  # how far the last close is below the new high
     broke_low_ms: int | None = None
@@ -73,16 +71,6 @@ class Past:
         self._edges: dict[int, tuple[FloatArray, FloatArray]] = {}  # of the day before an hour, by its quarter hour
         self._closed_week: dict[int, tuple[npt.NDArray[np.int64], FloatArray, FloatArray]] = {}
         self._usual: tuple[FloatArray, list[int]] | None = None
-
-    @cached_property
-    def usual(self) -> FloatArray:
-        """Root mean square of a day's move of each asset and, last, of their mean, (assets + 1,), NaN where unknown.
-
-        From hourly moves: the filter's facts are measured in it. What is published is the median of real days.
-        """
-        closes = self._last(CLOSE)
-        usual: FloatArray = usual_days(closes, np.array([len(closes) - 1]))[0]
-        return usual
 
     @cached_property
     def market(self) -> MarketWeek:
@@ -125,7 +113,6 @@ class Past:
         assets = []
         for column in range(len(log_close)):
             hour = _known(hours[column])
-            last_3h, last_8h, last_20h = (_known(move) for move in lately[:, column])
             assets.append(
                 AssetWeek(
                     usual_day=_known(usual[column]),
@@ -134,9 +121,7 @@ class Past:
                     volume_ratio=_known(self._volume[column]),
                     hour=hour,
                     hour_rank=_known(ranks[column]),
-                    last_3h=last_3h,
-                    last_8h=last_8h,
-                    last_20h=last_20h,
+                    last_3h=_known(lately[column]),
                     broke_high_ms=_whole(high.at_ms[column]),
                     below_high=_known(below_high[column]),
                     broke_low_ms=_whole(low.at_ms[column]),
@@ -146,13 +131,9 @@ class Past:
         return market, assets
 
     def lately(self, log_close: FloatArray) -> FloatArray:
-        """Return the moves over 3, 8 and 20 hours (up to ten minutes more) as fractions, NaN where unknown.
-
-        (hours, assets + 1); the last column is the assets' mean.
-        """
-        ends = [self._week.last(self.closed - HOUR * hours, 1, CLOSE)[0] for hours in LATELY]
-        moves = np.expm1(log_close - np.array(ends))
-        return np.column_stack((moves, mean_of_assets(moves)))
+        """Return the moves over three hours (up to ten minutes more) as fractions, NaN where unknown, (assets,)."""
+        out: FloatArray = np.expm1(log_close - self._week.last(self.closed - HOUR * _LATELY, 1, CLOSE)[0])
+        return out
 
     def day_change(self, log_close: FloatArray) -> FloatArray:
         """Return the log change over 24 hours (up to ten minutes more), NaN where unknown, (assets,)."""
@@ -302,50 +283,20 @@ class Past:
         return self._week.last(self.closed, WEEK, field)
 
 
-def _filled(closes: FloatArray, most: int = HOUR) -> FloatArray:
-    """Carry a close over at most an hour, or fewer quarters of one, in which nothing was traded."""
+def _filled(closes: FloatArray) -> FloatArray:
+    """Carry a close over at most an hour in which nothing was traded."""
     out = closes.copy()
-    for _ in range(most):
+    for _ in range(HOUR):
         missing = np.isnan(out[1:])
         out[1:] = np.where(missing, out[:-1], out[1:])
     return out
-
-
-def _with_mean(moves: FloatArray) -> FloatArray:
-    """Return the moves of the assets and, last, their mean."""
-    return np.column_stack((moves, mean_of_assets(moves)))
-
-
-def usual_days(closes: FloatArray, ends: Times) -> FloatArray:
-    """Return the root mean square of a day's move from the hourly moves before the last day, NaN where unknown.
-
-    Args:
-        closes: log of the last close of quarter hours, oldest first, (rows, assets), NaN where nothing was traded.
-        ends: rows at which a week ends, (n,).
-
-    Returns:
-        Of each asset and, last, of the assets' mean, (n, assets + 1).
-    """
-    # Of a week's first hour the close may be carried from within the week alone.
-    filled = _filled(closes)
-    moves = _with_mean(filled[HOUR:] - filled[:-HOUR])
-    first_moves = _with_mean(filled[HOUR:] - _filled(closes, HOUR - 1)[:-HOUR])
-    hours = np.arange(WEEK - 2 * HOUR, DAY - 1, -HOUR)
-    before_last_day = moves[ends[:, None] - HOUR - hours]
-    before_last_day[:, 0] = first_moves[ends - HOUR - hours[0]]
-
-    known = np.isfinite(before_last_day)
-    seen = known.sum(axis=1)
-    square = np.add.reduce(np.where(known, before_last_day**2, 0.0), axis=1)
-    enough = seen >= 24 * (_FEWEST_DAYS - 1)
-    return np.where(enough, np.sqrt(24.0 * square / np.maximum(seen, 1)), np.nan)
 
 
 def median_bands(closes: FloatArray, ends: Times, quarters: int) -> FloatArray:
     """Return the bands of moves over so many quarter hours, see `Past.band`, from the lower median of those known.
 
     Args:
-        closes: as for `usual_days`.
+        closes: log of the last close of quarter hours, oldest first, (rows, assets), NaN where nothing was traded.
         ends: rows at which a week ends, (n,).
 
     Returns:

@@ -122,13 +122,19 @@ class Holds(Part):
             labels: indices of `label.LABELS`, (columns,).
             ages: minutes for which each has stood, likewise.
         """
-        coins, market = self.counts.reshape(2, _LABELS, _AGES, _LABELS)
+        coins, market = self.by_age(self.counts)
         states = _state_of(labels, ages)
         out = np.empty((_LABELS, len(labels)))
         for column, state in enumerate(states.tolist()):
             table = market if column == len(states) - 1 else coins
             out[:, column] = chances_of(table, None if state != state else int(state))  # noqa: PLR0124 -- NaN
         return out
+
+    @staticmethod
+    def by_age(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return counts of the coins and of the market by label, by age and by what came, (4, ages, 4) each."""
+        coins, market = counts.reshape(2, _LABELS, _AGES, _LABELS)
+        return coins, market
 
     def climate(self) -> FloatArray:
         """Return how often each of the four labels stood at any hour, of a coin and of the market, (2, 4)."""

@@ -1,23 +1,53 @@
-"""Readings from 60-minute bars: the last day's trend and futures pressure. No view of direction."""
+"""Readings without 5-minute bars: side and trend of the last 24 hours by their hourly closes, and futures pressure."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from generator.brain.derivatives import Derivatives, Pressure
-from generator.catalog.words import Trend
+from generator.brain.moves import Moves
+from generator.brain.record import DAY_MOVE, Record
+from generator.brain.side import SIDES, Side
+from generator.catalog.durations import HOUR_MS
+from generator.catalog.words import MarketSide, Trend
 from generator.market.bars import BarFrame, FloatArray
 
-HOURS: Final = 24
 FUTURES_HOURS: Final = 30 * 24
-FEWEST: Final = 12
-CLEAR: Final = 1.2  # t-statistic of the mean hourly return from which a trend is called one
+OLD_MS: Final = 2 * HOUR_MS  # since the last full hour: nothing is said of the 24 hours up to it then
 
 
-def trends(frame: BarFrame) -> dict[str, Trend]:
-    """Return each asset's trend over the last 24 closed bars by the t-statistic of its mean log return."""
-    recent = frame.rows(max(len(frame) - HOURS - 1, 0)).fields["close"]
-    return {asset: _word(recent[:, column]) for column, asset in enumerate(frame.assets)}
+class HourlyState(NamedTuple):
+    """What is read from hourly closes."""
+
+    side: MarketSide  # of the market
+    trends: dict[str, Trend]  # of each asset
+
+
+def state_of(frame: BarFrame, now_ms: int) -> HourlyState:
+    """Return side and trends by the rules of 5-minute bars, from the closes at full hours of bars of any length."""
+    full = np.flatnonzero((frame.t + frame.interval_ms) % HOUR_MS == 0)
+    unknown = HourlyState(MarketSide.UNKNOWN, dict.fromkeys(frame.assets, Trend.UNKNOWN))
+    if not len(full):
+        return unknown
+    t_ms = frame.t[full] + frame.interval_ms - HOUR_MS
+    if now_ms - int(t_ms[-1]) - HOUR_MS >= OLD_MS:
+        return unknown
+
+    columns = len(frame.assets) + 1
+    moves = Moves(len(frame.assets), HOUR_MS)
+    record = Record(columns, HOUR_MS)
+    side = Side(columns, bars_an_hour=1)
+    moves.update(t_ms, _logs(frame.fields["close"][full]))
+    record.update(t_ms, moves, np.full((len(t_ms), columns), np.nan))
+    side.update(moves, record.usual[DAY_MOVE])
+    side.settle()
+    *trends, _ = side.trends()
+    return HourlyState(SIDES[int(side.side[-1])], dict(zip(frame.assets, trends, strict=True)))
+
+
+def _logs(closes: FloatArray) -> FloatArray:
+    """Return the logs of closes, NaN of what is no price."""
+    return np.log(np.where(closes > 0.0, closes, np.nan))
 
 
 def futures(frame: BarFrame) -> dict[str, Pressure]:
@@ -28,20 +58,3 @@ def futures(frame: BarFrame) -> dict[str, Pressure]:
         measure.update(recent.t, recent.fields["funding"], recent.fields["open_interest"], np.ones(len(recent)))
         measure.settle()
     return dict(zip(frame.assets, measure.readings(), strict=True))
-
-
-def _word(closes: FloatArray) -> Trend:
-    """Return the trend of the closes of some hours, oldest first, (n,); gaps are left out."""
-    returns = np.diff(np.log(closes[np.isfinite(closes) & (closes > 0)]))
-    if returns.size < FEWEST:
-        return Trend.UNKNOWN
-    spread = float(returns.std(ddof=1))
-    if spread == 0:
-        return Trend.SIDEWAYS
-
-    score = float(returns.mean()) / spread * returns.size**0.5
-    if score > CLEAR:
-        return Trend.UP
-    if score < -CLEAR:
-        return Trend.DOWN
-    return Trend.SIDEWAYS

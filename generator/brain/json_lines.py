@@ -8,11 +8,11 @@ import numpy as np
 
 from generator.brain.engine import Engine
 from generator.brain.forecast import Forecast
+from generator.brain.label import REGIMES
 from generator.brain.reading import AssetReading, BrainReading
-from generator.brain.regime import REGIMES
 from generator.brain.weights import Weights
 from generator.catalog.horizons import HORIZONS
-from generator.catalog.words import READ_BIAS, READ_DERIVATIVES, READ_LIQUIDITY
+from generator.catalog.words import READ_BIAS, READ_DERIVATIVES, READ_LIQUIDITY, READ_REGIME
 from generator.market.bars import BAR_FIELDS, BarFrame
 
 ARENA_MINUTES: Final = 15
@@ -83,12 +83,13 @@ def _number(values: dict[str, Any], name: str) -> float:
 
 def _answer(t_ms: int, reading: BrainReading, arena: list[Forecast | None]) -> dict[str, Any]:
     outlook = astuple(reading.outlook) if reading.outlook else (None,) * len(HORIZONS)
+    chances = reading.regime.holding
     assets = zip(reading.assets.items(), arena, strict=True)
     return {
         "t": t_ms,
-        "regime": reading.regime.label.value,
-        "confidence": reading.regime.confidence,
-        "probs": {label.value: reading.regime.posterior[label] for label in REGIMES},
+        "regime": READ_REGIME[reading.regime.label],
+        "confidence": max(chances.values()) if reading.regime.confidence is None else reading.regime.confidence,
+        "probs": {label.value: chances[label] for label in REGIMES},
         "bias": READ_BIAS[reading.direction],
         "bias_confidence": reading.confidence,
         "volatility_outlook": dict(zip(HORIZONS, outlook, strict=True)),

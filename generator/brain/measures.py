@@ -12,42 +12,43 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 
 from gateway.wire.foreign import read_json
-from generator.brain.axes import MarketAxes
 from generator.brain.bars import CleanBars, clean
 from generator.brain.closes import Closes
 from generator.brain.derivatives import Derivatives
-from generator.brain.doubt import SILENT, Doubt, doubted_chance, doubts, less_sure, overall, wider
-from generator.brain.facts import Past, median_bands, usual_days
-from generator.brain.features import REGIME_INPUTS, Features
+from generator.brain.doubt import SILENT, Doubt, doubts, less_sure, overall, wider
+from generator.brain.facts import Past, median_bands
 from generator.brain.forecast import CALLS, Calls, Forecast, OutcomeChances, SideRule, follow, in_units
+from generator.brain.holds import Holds
+from generator.brain.label import Label
 from generator.brain.ladder import Ladder, Partition, ladders, partitions
 from generator.brain.liquidity import Liquidity
+from generator.brain.moves import Moves, with_market
 from generator.brain.outcomes import HORIZON_MINUTES, HORIZON_QUARTERS, Outcomes, split
 from generator.brain.outlook import EDGES, QUARTERS, RANGE_BARS, Outlook
 from generator.brain.part import Part, Times
 from generator.brain.profile import REALISED_QUARTERS
 from generator.brain.ranges import RangeModel, widths_of
-from generator.brain.regime import LABELS, REGIMES, RegimeFacts, RegimeFilter, facts_of
+from generator.brain.record import DAY_MOVE, EXPECTED, Record
 from generator.brain.returns import JOIN_BARS, Returns
+from generator.brain.side import Side
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.spells import Spells
-from generator.brain.stress import Stress, market_of
-from generator.brain.structure import Structure
 from generator.brain.stuck import Stuck
+from generator.brain.swings import Swings
 from generator.brain.volatility import Volatility, bar_variance
-from generator.brain.week import DAY, QuarterEnds, Week, last_closed
+from generator.brain.week import QuarterEnds, Week, last_closed
 from generator.brain.weights import Weights
 from generator.catalog.horizons import HORIZONS
-from generator.catalog.words import RegimeLabel
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
 SHOWN_MINUTES: Final = 60  # horizon of the forecasts in a reading
 _LOG_MINUTES: Final = np.log([float(horizon.minutes) for horizon in HORIZONS.values()])
-_STRESS_HORIZON: Final = 2  # four hours
+_EXPECTED: Final = 2  # the horizon of four hours, by which the state is rough or calm
+_FEWEST_RETURNS: Final = 3 * HOUR_BARS  # of an asset whose volatility is expected
 _NEAR, _HOUR, _PARTITION = range(len(HORIZON_MINUTES))
 _ROOTS: Final = tuple(math.sqrt(HORIZON_MINUTES[horizon]) for horizon in (_NEAR, _HOUR))
 PARTITION_MINUTES: Final = HORIZON_MINUTES[_PARTITION]
-_STATE_FORMAT: Final = 11
+_STATE_FORMAT: Final = 12
 _BLOCK: Final = 7 * DAY_BARS  # most bars that are read together, which bounds the memory
 _NEVER_MS: Final = 1 << 62
 _LONGEST_GAP: Final = HOUR_BARS  # bars that never came; a longer gap ends a block
@@ -66,8 +67,6 @@ class Counters:
 class _Weeks(NamedTuple):
     """What the last week says, up to the quarter hour that is over at each of n bars."""
 
-    day_before: FloatArray  # closes of a day before it, (n, assets)
-    usual: FloatArray  # size of a usual day's move, (n, assets + 1)
     bands: FloatArray  # neutral bands of the horizons of outcomes, (3, n, assets)
 
 
@@ -92,18 +91,19 @@ class Measures:
         self.stuck = Stuck(n)
         self.returns = Returns(n)
         self.volatility = Volatility((n,))
-        self.features = Features((n,))
-        self.filter = RegimeFilter(n, (weights.asset, weights.market), weights.calibrations)
         self.liquidity = Liquidity(n)
         self.derivatives = Derivatives(n)
-        self.structure = Structure(n)
         self.week = Week(n)
         self.closes = Closes(n)
         self.outlook = Outlook(n, weights.outlook)
         self.ranges = RangeModel(n, weights.outlook)
         self.outcomes = Outcomes(n)
-        self.stress = Stress(n)
-        self.axes = MarketAxes()
+        self.moves = Moves(n)
+        self.record = Record(n + 1)
+        self.swings = Swings(n + 1)
+        self.side = Side(n + 1)
+        self.label = Label(n + 1)
+        self.holds = Holds(n + 1)
         self.spells = Spells()
         self.calls = Calls(n)
         self.sides: SideRule | None = None
@@ -115,16 +115,17 @@ class Measures:
             self.stuck,
             self.returns,
             self.volatility,
-            self.features,
             self.liquidity,
             self.derivatives,
-            self.structure,
             self.week,
             self.closes,
             self.outlook,
-            self.stress,
-            self.filter,
-            self.axes,
+            self.moves,
+            self.record,
+            self.swings,
+            self.side,
+            self.label,
+            self.holds,
             self.spells,
             self.ranges,
             self.ranges.profile,
@@ -133,8 +134,8 @@ class Measures:
         )
         self._t: int | None = None
         self._past = Past(self.week, 0)
-        # Number of a quarter hour, and usual days and bands at its end.
-        self._kept = (-1, np.full((1, n + 1), np.nan), np.full((len(HORIZON_QUARTERS), 1, n), np.nan))
+        # Number of a quarter hour, and bands at its end.
+        self._kept = (-1, np.full((len(HORIZON_QUARTERS), 1, n), np.nan))
 
     @property
     def t_ms(self) -> int | None:
@@ -222,14 +223,12 @@ class Measures:
             np.where(is_jump, np.nan, values) for values in (top - shift, bottom - shift, range_variance)
         )
         returns = np.where(joined & ~is_jump, returns, np.nan)
-        self.features.update(returns, self.volatility)
 
         # What the assets' own data say.
         self.liquidity.update(
             extra["depth_usd"], extra["spread_bps"], extra["imbalance"], self.volatility.levels()[1], passed
         )
         self.derivatives.update(t_ms, extra["funding"], extra["open_interest"], passed)
-        self.structure.update(self.features)
         has_range = np.where(np.isfinite(range_variance), 1.0, np.nan)
         summed_up = np.array((extra["volume"], bar_variance(returns, range_variance), has_range))
         self.week.update(t_ms, log_close, top, bottom, summed_up)
@@ -237,20 +236,6 @@ class Measures:
 
         # How far prices may move.
         self.outlook.update(t_ms, self.volatility)
-        log_volatility = self.log_volatility()
-        fresh = self.volatility.fresh()
-        self.stress.update(t_ms, log_volatility, fresh)
-
-        # The regime, to which all of that is evidence.
-        support = self.features.count * np.concatenate((fresh, fresh.max(axis=-1, keepdims=True)), axis=-1)
-        inputs = self.features.current[: len(REGIME_INPUTS)]
-        weeks = self._weeks(t_ms)
-        self.filter.update(t_ms, inputs, support, self._facts(weeks), steps)
-        weight = self.filter.weight(self.features.count)[:, -1]
-        stressed = np.where(fresh.any(axis=-1), self.stress.stressed()[:, -1], np.nan)
-        self.axes.update(t_ms, self.filter.chances[:2, :, -1].T, weight, stressed, passed)
-        states = {"side": self.axes.side[:, 0], "step": self.axes.step[:, 0], "label": self.filter.label[:, -1]}
-        self.spells.update(t_ms, states, market_of(log_volatility, fresh), steps)
 
         # What learns from outcomes does so at the end of a quarter hour.
         ends = QuarterEnds.of(t_ms)
@@ -258,10 +243,14 @@ class Measures:
         realised = self.week.realised(ends.last_bars, REALISED_QUARTERS)
         reached = self.week.reached(ends.last_bars, QUARTERS)
         self.ranges.update(ends, log_close, self.outlook.sigma, ready, realised, reached)
+        weeks = self._weeks(t_ms)
         self.outcomes.update(ends, log_close, weeks.bands, ready)
         sigma = self.ranges.sigma(t_ms, self.outlook.sigma)
         within = self.ranges.within(_HOUR, weeks.bands[_HOUR] / sigma[_HOUR])
         self.calls.update(in_units(split(within, self.outcomes.rates(_HOUR))), self.sides)
+
+        # What was, and how rough the next hours look.
+        self._follow_state(t_ms, log_close, sigma[_EXPECTED], steps)
 
         for part in self._parts:
             part.keep()
@@ -275,35 +264,41 @@ class Measures:
         close, top, bottom, variance = (np.where(stuck, np.nan, column) for column in values)
         return close, top, bottom, variance
 
-    def facts(self) -> RegimeFacts:
-        """Return the facts of the day that bear on the regimes after the last bar."""
-        change = np.expm1(self.past().day_change(self._known_close()))
-        return facts_of(change, self.structure.trend, self.stress.stressed(), self.past().usual)
+    def _follow_state(self, t_ms: Times, log_close: FloatArray, sigma: FloatArray, steps: Times) -> None:
+        """Read side, volatility and label of a block of bars from its prices.
 
-    def _facts(self, weeks: _Weeks) -> RegimeFacts:
-        """Return the facts of the day that bear on the regimes after each bar of a block."""
-        change = np.expm1(self._known_close() - weeks.day_before)
-        return facts_of(change, self.structure.trend, self.stress.stressed(), weeks.usual)
+        Args:
+            sigma: expected over four hours, (n, assets).
+            steps: bars from each to the one before, (n,).
+        """
+        known = (self.volatility.fresh() > 0.0) & (self.volatility.count[0] >= _FEWEST_RETURNS)
+        expected = with_market(np.where(known, np.log(sigma), np.nan))
+        self.moves.update(t_ms, log_close)
+        self.record.update(t_ms, self.moves, np.exp(expected))
+        self.swings.update(self.moves, self.record, steps.astype(np.float64))
+        self.side.update(self.moves, self.record.usual[DAY_MOVE])
+        self.label.update(t_ms, self.side.side, self.swings.word, self.record.count[EXPECTED])
+        self.holds.update(t_ms, self.label.label, self.label.ages(t_ms))
+
+        states = {"side": self.side.side[:, -1], "step": self.swings.steps()[:, -1], "label": self.label.label[:, -1]}
+        self.spells.update(t_ms, states, expected[:, -1], steps)
 
     def _weeks(self, t_ms: Times) -> _Weeks:
         """Return what the last week says at each bar of a block; it changes with the quarter hours."""
         closes, ends = self.week.closes(t_ms)
-        closed, usual, bands = self._kept
+        closed, bands = self._kept
         quarter_of_bar = np.zeros(len(ends), dtype=np.int64)
         if ends[0] != ends[-1] or closed != last_closed(int(t_ms[-1])):
             quarters, quarter_of_bar = np.unique(ends, return_inverse=True)
-            usual = usual_days(closes, quarters)
             bands = np.array([median_bands(closes, quarters, each) for each in HORIZON_QUARTERS])
-            self._kept = (last_closed(int(t_ms[-1])), usual[-1:], bands[:, -1:])
-        return _Weeks(closes[ends - DAY], usual[quarter_of_bar], bands[:, quarter_of_bar])
+            self._kept = (last_closed(int(t_ms[-1])), bands[:, -1:])
+        return _Weeks(bands[:, quarter_of_bar])
 
-    def _known_close(self) -> FloatArray:
-        """Return each asset's last close, NaN where it is stale."""
-        return np.where(self.returns.age > HOUR_BARS, np.nan, self.returns.log_close)
-
-    def log_volatility(self) -> FloatArray:
-        """Return the log of the expected volatility of the next hours, (..., assets)."""
-        return np.asarray(self.outlook.level[_STRESS_HORIZON] + 0.5 * self.volatility.slow[0])
+    def expected(self) -> float | None:
+        """Return the log of the market's expected volatility over the next four hours; None where it is not known."""
+        known = (self.volatility.fresh() > 0.0) & (self.volatility.count[0] >= _FEWEST_RETURNS)
+        market = float(with_market(np.where(known, np.log(self.sigma()[_EXPECTED]), np.nan)[None])[0, -1])
+        return market if math.isfinite(market) else None
 
     def past(self) -> Past:
         """Return what the week says up to the last quarter hour that is over."""
@@ -344,7 +339,7 @@ class Measures:
         """Return how far each asset's data is in doubt now, and why."""
         volatility = self.volatility
         return doubts(
-            self.features.count[:-1],
+            volatility.count[0],
             self.returns.age,
             volatility.capped,
             np.array((self.stuck.is_stuck, volatility.idle)),
@@ -352,19 +347,21 @@ class Measures:
             lone=np.array([float(asset in self.one_venue) for asset in self.assets]),
         )
 
-    def market_label(self) -> RegimeLabel:
-        """Return the label of the market's regime after the last bar."""
-        return LABELS[int(self.filter.label[-1])]
+    def chances(self) -> FloatArray:
+        """Return the chances of the four labels in four hours of each asset and, last, of the market, (4, assets + 1).
 
-    def market_chances(self) -> dict[RegimeLabel, float]:
-        """Return the chances of the market's regimes as they are published after the last bar."""
-        doubt = overall(self.doubts())
-        chances = self.filter.chances[:, -1].tolist()
-        return {regime: doubted_chance(chance, doubt) for regime, chance in zip(REGIMES, chances, strict=True)}
+        The doubt in an asset's data pulls its chances towards how often each label stands at any hour.
+        """
+        ages = self.label.ages(np.array([self._t or 0], dtype=np.int64))[0]
+        of_coin, of_market = self.holds.climate()
+        base = np.column_stack((*[of_coin] * len(self.assets), of_market))
+        every = self.doubts()
+        share = np.array([*(doubt.share for doubt in every), overall(every)])
+        return less_sure(self.holds.chances(self.label.label, ages), base, share)
 
     def ready(self) -> np.ndarray:
         """Say which assets have enough recent history for a forecast, (..., assets)."""
-        return (self.features.count[..., :-1] >= RANGE_BARS) & (self.returns.age <= JOIN_BARS)
+        return np.asarray((self.volatility.count[0] >= RANGE_BARS) & (self.returns.age <= JOIN_BARS))
 
     def forecast(self, asset: str, horizon_minutes: int) -> Forecast | None:
         """Forecast one asset from the close of the last bar; None with too little or too old history."""
@@ -418,7 +415,7 @@ class Measures:
         return [(part, name, getattr(part, name)) for part in self._parts for name in part.STATE]
 
     def dump(self) -> bytes:
-        """Return the whole state: a JSON line, then every array as little-endian doubles, compressed.
+        """Return the whole state: a JSON line, then every array in its own precision, little-endian, compressed.
 
         `load` continues as if nothing had happened.
         """
@@ -431,7 +428,7 @@ class Measures:
             "counters": [counters.bars, counters.late, counters.gaps, counters.dropped],
         }
         head = json.dumps(header, sort_keys=True).encode()
-        body = b"".join(array.astype("<f8").tobytes() for _, _, array in self._arrays())
+        body = b"".join(array.astype(_stored(array)).tobytes() for _, _, array in self._arrays())
         return zlib.compress(head + b"\n" + body, 1)
 
     @classmethod
@@ -444,7 +441,6 @@ class Measures:
         try:
             head, body = zlib.decompress(data).split(b"\n", 1)
             header: dict[str, Any] = read_json(head)
-            values = np.frombuffer(body, dtype="<f8")
         except (zlib.error, ValueError) as error:
             raise ValueError(f"not a brain state: {error}") from error
         if header.get("format") != _STATE_FORMAT:
@@ -454,17 +450,22 @@ class Measures:
 
         restored = cls(weights, assets)
         arrays = restored._arrays()
-        if values.size != sum(array.size for _, _, array in arrays):
+        if len(body) != sum(array.nbytes for _, _, array in arrays):
             raise ValueError("a brain state of another shape")
         at = 0
         for part, name, array in arrays:
-            saved = values[at : at + array.size].astype(np.float64)
+            saved = np.frombuffer(body, _stored(array), array.size, at).astype(array.dtype)
             setattr(part, name, saved.reshape(array.shape))
-            at += array.size
+            at += array.nbytes
 
         restored._t = header["t"]
         restored.counters = Counters(*header["counters"])
         return restored
+
+
+def _stored(array: FloatArray) -> np.dtype[Any]:
+    """Return the type in which an array is written."""
+    return np.dtype(array.dtype.newbyteorder("<"))
 
 
 def sigma_over(minutes: int, sigma: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The kept month, hour by hour back from now: what sets an hour apart, where now ranks in it, and hours like this one.
+"""The kept month, hour by hour back from now: what sets an hour apart, and where now ranks in it.
 
 All but the expected volatility is worked out from the candles, so that anyone can recompute it.
 """
@@ -9,26 +9,18 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from generator.brain.axes import UNKNOWN
 from generator.brain.closes import mean_of_assets
-from generator.brain.facts import BAND
 from generator.brain.part import Times
-from generator.brain.smoothing import Flags
-from generator.brain.spells import NEVER_UNKNOWN, UNRATED, Spell, Spells, spells_of, states_at
+from generator.brain.side import UNKNOWN
+from generator.brain.spells import UNLABELLED, UNRATED, Spell, Spells, spells_of
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 
 HOURS: Final = 720
 DAY: Final = 24
 MEASURES: Final = ("stress", "dispersion", "correlation", "funding", "volume", "depth")
-HORIZONS: Final = (4, 24)  # hours after which it is counted what followed
-OUTCOMES: Final = ("up", "within", "down")
-FEWEST_HOURS: Final = 10  # like this one, of which is counted what followed
-FEWEST_DAYS: Final = 7  # on which they lie
 FEWEST_RANKED: Final = 7 * DAY  # hours with a value, before now is ranked among them
 _CARRIED_MS: Final = 3 * BAR_MS  # for which a price stands for those that are missing after it
-_DRAWS: Final = 4000  # of days
-_TAIL: Final = 0.5  # percent at each end: six shares are looked at together
 _SHARP: Final = 0.9  # of the month's hours have a smaller move than a sharp one
 
 
@@ -53,32 +45,6 @@ class HourMove(NamedTuple):
     hours: int  # of the month that are known
 
 
-class Followed(NamedTuple):
-    """What followed over so many hours, of hours like this one and of all hours."""
-
-    hours: int  # of the horizon
-    usual: float  # half-width of the usual move, as a fraction
-    like: tuple[int, int, int]  # how often it went up, stayed within the usual move, went down
-    every: tuple[int, int, int]
-    intervals: tuple[tuple[float, float], ...]  # of the share of the like minus that of all, by outcome
-    days: int  # distinct days of the hours like this one
-
-    @property
-    def differs(self) -> tuple[bool, ...]:
-        """Whether each share is another than that of all hours."""
-        return tuple(low > 0.0 or high < 0.0 for low, high in self.intervals)
-
-
-class SuchHours(NamedTuple):
-    """Hours of the month that were like this one."""
-
-    size: int  # the day's mean move against the usual: 1 up, 0 within, -1 down
-    usual_day: float  # half-width of the usual move over a day, as a fraction
-    n: int
-    days: int
-    followed: tuple[Followed, ...]  # none of too few
-
-
 @dataclass(frozen=True, slots=True)
 class MarketSpells:
     """The spells of each axis and of the label, the present one last where its beginning was seen."""
@@ -97,8 +63,6 @@ class Month:
     spells: MarketSpells
     ranks: dict[str, MonthRank]  # by measure
     largest_hour: HourMove | None
-    state: tuple[int, int] | None  # side and step of volatility now; None where one is not known
-    such: SuchHours | None  # None where the state or the day's move is not known
     sharp: FloatArray  # times at which a sharp hour ended, of each full hour back from now
     day_rank: float | None  # of the last day's mean move by size among those up to each hour before, 0..1
     closes: FloatArray  # closes at each hour, oldest first, NaN where unknown, (HOURS, assets)
@@ -141,12 +105,10 @@ def month_of(frame: BarFrame, kept: Spells, stress: float | None) -> Month | Non
         spells=MarketSpells(
             spells_of(kept.side, now_ms, UNKNOWN),
             spells_of(kept.step, now_ms, UNRATED),
-            spells_of(kept.label, now_ms, NEVER_UNKNOWN),
+            spells_of(kept.label, now_ms, UNLABELLED),
         ),
         ranks=_ranks(frame, closes, hours_ms, kept, stress),
         largest_hour=_largest_hour(moves, mean_day, hours_ms),
-        state=_state(kept),
-        such=_such(kept, mean_day, closes, hours_ms),
         sharp=hours_ms[sharp],
         day_rank=_ranked(np.abs(mean_day[:-1]), float(np.abs(mean_day[-1]))).rank,
         closes=closes,
@@ -268,81 +230,3 @@ def _largest_hour(moves: FloatArray, mean_day: FloatArray, hours_ms: Times) -> H
         place_in_month=place_among(HOURS),
         hours=int(np.isfinite(sizes).sum()),
     )
-
-
-def _state(kept: Spells) -> tuple[int, int] | None:
-    """Return side and step of volatility now; None where one is not known."""
-    side = kept.side[-1, 1]
-    step = kept.step[-1, 1]
-    if side == UNKNOWN or step == UNRATED or not np.isfinite(side + step):
-        return None
-    return int(side), int(step)
-
-
-def _such(kept: Spells, mean_day: FloatArray, closes: FloatArray, hours_ms: Times) -> SuchHours | None:
-    """Return the hours whose two axes are those of now, and whose day's mean move was as large to the same side."""
-    known = np.isfinite(mean_day)
-    if known.sum() < FEWEST_RANKED or not known[-1]:
-        return None
-    usual_day = BAND * float(np.median(np.abs(mean_day[known])))
-    sizes = np.where(known, np.sign(mean_day) * (np.abs(mean_day) > usual_day), np.nan)
-    side = states_at(kept.side, hours_ms)
-    step = states_at(kept.step, hours_ms)
-    if _state(kept) is None:
-        return None
-
-    rated = known & (side != UNKNOWN) & (step != UNRATED) & np.isfinite(side + step)
-    like = rated & (sizes == sizes[-1]) & (side == side[-1]) & (step == step[-1])
-    like[-1] = False
-    days = hours_ms // DAY_MS
-    followed = [_followed(hours, like, rated, closes, days) for hours in HORIZONS]
-    return SuchHours(
-        size=int(sizes[-1]),
-        usual_day=usual_day,
-        n=int(like.sum()),
-        days=len(set(days[like].tolist())),
-        followed=tuple(each for each in followed if each is not None),
-    )
-
-
-def _followed(hours: int, like: Flags, rated: Flags, closes: FloatArray, days: Times) -> Followed | None:
-    """Count what followed hours like this one and all hours; None of too few."""
-    later = np.full(len(closes), np.nan)
-    later[:-hours] = mean_of_assets(closes[hours:] / closes[:-hours] - 1.0)
-    known = rated & np.isfinite(later)
-    of_like = like & known
-    if of_like.sum() < FEWEST_HOURS or len(np.unique(days[of_like])) < FEWEST_DAYS:
-        return None
-
-    usual = BAND * float(np.median(np.abs(later[known])))
-    came = np.array((later > usual, np.abs(later) <= usual, later < -usual))
-    return Followed(
-        hours=hours,
-        usual=usual,
-        like=_counts(came, of_like),
-        every=_counts(came, known),
-        intervals=_intervals(came, of_like, known, days),
-        days=len(np.unique(days[of_like])),
-    )
-
-
-def _counts(came: Flags, which: Flags) -> tuple[int, int, int]:
-    up, within, down = (came & which).sum(axis=1).tolist()
-    return up, within, down
-
-
-def _intervals(came: Flags, like: Flags, every: Flags, days: Times) -> tuple[tuple[float, float], ...]:
-    """Return where the share of the like minus that of all lies when whole days are drawn again, with replacement."""
-    names, day = np.unique(days, return_inverse=True)
-    of_day = np.zeros((2, 4, len(names)))
-    for group, which in enumerate((like, every)):
-        rows = (*(came & which), which)
-        for row, flags in enumerate(rows):
-            of_day[group, row] = np.bincount(day, weights=flags, minlength=len(names))
-
-    drawn = np.random.default_rng(0).multinomial(len(names), np.full(len(names), 1.0 / len(names)), _DRAWS)
-    sums = of_day @ drawn.T  # (2, 4, draws)
-    whole = (sums[:, 3] > 0.0).all(axis=0)
-    shares = sums[:, :3, whole] / sums[:, 3:, whole]
-    low, high = np.percentile(shares[0] - shares[1], (_TAIL, 100.0 - _TAIL), axis=1)
-    return tuple(zip(low.tolist(), high.tolist(), strict=True))

@@ -9,14 +9,14 @@ from typing import ClassVar, Final
 import numpy as np
 
 from generator.brain.part import Part, Times, slid
-from generator.brain.smoothing import DAY_BARS, HOUR_BARS
+from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.market.bars import BAR_MS, FloatArray
 
-SPANS: Final = (HOUR_BARS, 3 * HOUR_BARS, 6 * HOUR_BARS, DAY_BARS, 7 * DAY_BARS)  # bars of each move
+SPANS: Final = (1, 3, 6, 24, 7 * 24)  # hours of each move
 HOUR, THREE_HOURS, SIX_HOURS, DAY, WEEK = range(len(SPANS))
-CARRIED: Final = 3  # bars for which a close stands for those missing after it
+CARRIED_MS: Final = 15 * MINUTE_MS  # for which a close stands for those missing after it
+CARRIED: Final = CARRIED_MS // BAR_MS
 FEWEST_COINS: Final = 3  # of which there is a mean
-_KEPT: Final = SPANS[WEEK] + 1 + CARRIED
 _FEWEST_RETURNS: Final = 0.75  # of a day's bars, from which on its realised volatility is known
 _OF_MEAN_SIZE: Final = float(np.pi / 2.0)  # variance of a normal distribution over its squared mean size
 
@@ -26,10 +26,15 @@ class Moves(Part):
 
     STATE: ClassVar[tuple[str, ...]] = ("closes", "bar", "moves", "high", "low", "realised")
 
-    def __init__(self, assets: int) -> None:
-        """Start empty."""
+    def __init__(self, assets: int, bar_ms: int = BAR_MS) -> None:
+        """Start empty; bars are so long."""
         super().__init__()
-        self.closes = np.full((_KEPT, assets), np.nan, dtype=np.float32)  # one a bar, oldest first
+        self._bar_ms = bar_ms
+        self._spans = tuple(hours * HOUR_MS // bar_ms for hours in SPANS)
+        self._day = self._spans[DAY]
+        self._carried = CARRIED_MS // bar_ms
+        kept = self._spans[WEEK] + 1 + self._carried
+        self.closes = np.full((kept, assets), np.nan, dtype=np.float32)  # one a bar, oldest first
         self.bar = np.full(1, -1.0)  # number of the last, since 1970
         self.moves = np.full((len(SPANS), assets + 1), np.nan)  # over `SPANS`, fractions
         self.high = np.full(assets + 1, np.nan)  # of the day's line, prices against a day ago, as a fraction
@@ -43,30 +48,30 @@ class Moves(Part):
             t_ms: open times, (n,).
             log_close: natural log of the closes, NaN where unknown, (n, assets).
         """
-        numbers = t_ms // BAR_MS
+        numbers = t_ms // self._bar_ms
         rows, places = slid(self.closes, int(self.bar[0]), numbers)
         # Single precision is what is kept, so that a restart cannot differ.
         rows[places] = np.exp(log_close)
-        known = carried_over(rows.astype(np.float64))
+        known = carried_over(rows.astype(np.float64), self._carried)
 
         now = known[places]
         moves = []
-        for span in SPANS:
+        for span in self._spans:
             of_coins = now / known[places - span] - 1.0
             moves.append(with_market(of_coins))
         self.moves = np.array(moves)
         self.high, self.low = self._line(known, places)
-        self.realised = _realised(known, places)
+        self.realised = _realised(known, places, self._day)
 
         self._windows = {"closes": (rows, places + 1)}
         self.bar = numbers.astype(np.float64)[:, None]
 
     def line(self) -> FloatArray:
-        """Return the day's line of each coin and, last, of the market after the last bar, oldest first, (289, columns).
+        """Return the day's line of each coin and, last, of the market, oldest first, (a day's bars + 1, columns).
 
         The mean of p(s) / p(t - 24 h) - 1 over the coins with both ends; NaN where one of them is missing.
         """
-        return line_of(carried_over(self.closes.astype(np.float64))[-DAY_BARS - 1 :])
+        return line_of(self._carried_closes()[-self._day - 1 :])
 
     def closes_at(self) -> tuple[FloatArray, Times]:
         """Return, while a block is read, the closes of it and of the week before, and for each bar the row after it.
@@ -74,21 +79,23 @@ class Moves(Part):
         Each stands for those missing after it for 15 minutes; (rows, assets), NaN where unknown.
         """
         rows, ends = self._windows["closes"]
-        return carried_over(rows.astype(np.float64)), ends
+        return carried_over(rows.astype(np.float64), self._carried), ends
 
-    @staticmethod
-    def _line(known: FloatArray, places: Times) -> tuple[FloatArray, FloatArray]:
+    def _carried_closes(self) -> FloatArray:
+        return carried_over(self.closes.astype(np.float64), self._carried)
+
+    def _line(self, known: FloatArray, places: Times) -> tuple[FloatArray, FloatArray]:
         """Return the highest and lowest points of the day's line at each place, (n, assets + 1), NaN where unknown."""
-        start = known[places - DAY_BARS]
+        start = known[places - self._day]
         now = known[places]
-        top = rolling(known, DAY_BARS + 1, np.fmax)[places] / start - 1.0
-        bottom = rolling(known, DAY_BARS + 1, np.fmin)[places] / start - 1.0
+        top = rolling(known, self._day + 1, np.fmax)[places] / start - 1.0
+        bottom = rolling(known, self._day + 1, np.fmin)[places] / start - 1.0
         whole = np.isfinite(now)
 
         # The market's line has other weights at each bar: coins count alike a day before it.
         weights = _weights(now, start)
-        days = np.lib.stride_tricks.sliding_window_view(known, DAY_BARS + 1, axis=0)[places - DAY_BARS]
-        line = np.zeros((len(places), DAY_BARS + 1))
+        days = np.lib.stride_tricks.sliding_window_view(known, self._day + 1, axis=0)[places - self._day]
+        line = np.zeros((len(places), self._day + 1))
         for column in range(known.shape[1]):
             weight = weights[:, column, None]
             line += np.where(weight > 0.0, weight * days[:, column], 0.0)
@@ -124,16 +131,16 @@ def with_market(of_coins: FloatArray) -> FloatArray:
     return np.column_stack((of_coins, market))
 
 
-def carried_over(closes: FloatArray) -> FloatArray:
-    """Return the closes with each standing for those that are missing after it, for 15 minutes at most.
+def carried_over(closes: FloatArray, most: int = CARRIED) -> FloatArray:
+    """Return the closes with each standing for those that are missing after it, for so many bars at most.
 
-    >>> carried_over(np.array([[5.0], [np.nan], [np.nan], [np.nan], [np.nan]])).ravel().tolist()
+    >>> carried_over(np.array([[5.0], [np.nan], [np.nan], [np.nan], [np.nan]]), most=3).ravel().tolist()
     [5.0, 5.0, 5.0, 5.0, nan]
     """
     out = closes.copy()
     if not np.isnan(out).any():
         return out
-    for _ in range(CARRIED):
+    for _ in range(most):
         out[1:] = np.where(np.isnan(out[1:]), out[:-1], out[1:])
     return out
 
@@ -183,7 +190,7 @@ def _back(values: FloatArray, rows: int) -> FloatArray:
     return np.concatenate((np.zeros_like(values[:rows]), values[:-rows]))
 
 
-def _realised(known: FloatArray, places: Times) -> FloatArray:
+def _realised(known: FloatArray, places: Times, day: int) -> FloatArray:
     """Return the variance of the day's bars of each coin and the market at each place, (n, assets + 1).
 
     Of a coin the sum of squared log returns; of the market pi / 2 times that of the coins' squared mean size, in which
@@ -197,6 +204,6 @@ def _realised(known: FloatArray, places: Times) -> FloatArray:
     variance = every**2
     variance[:, -1] *= _OF_MEAN_SIZE
     seen = np.isfinite(variance)
-    total = _summed(np.where(seen, variance, 0.0), DAY_BARS)[places]
-    many = _summed(seen.astype(np.float64), DAY_BARS)[places]
-    return np.where(many >= _FEWEST_RETURNS * DAY_BARS, total, np.nan)
+    total = _summed(np.where(seen, variance, 0.0), day)[places]
+    many = _summed(seen.astype(np.float64), day)[places]
+    return np.where(many >= _FEWEST_RETURNS * day, total, np.nan)

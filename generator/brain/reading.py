@@ -46,34 +46,32 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """How wild the market is and which side it is on; None where that is unknown."""
+    """How rough the market is and which side it is on."""
 
     swings: VolatilityWord  # the word of volatility
-    swings_since_ms: int | None  # close of the first bar of this step: calm and normal, or elevated and extreme
-    side: MarketSide
-    side_chance: float | None  # of the side, over about half an hour; of `none`, that there is neither
-    side_since_ms: int | None  # close of the first bar with the side
+    side: MarketSide  # of the last 24 hours
 
 
-NO_AXES: Final = Axes(VolatilityWord.UNKNOWN, None, MarketSide.UNKNOWN, None, None)
+NO_AXES: Final = Axes(VolatilityWord.UNKNOWN, MarketSide.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
 class RegimeReading:
-    """The market regime now, by the forward filter."""
+    """The market regime now, read from prices."""
 
     axes: Axes
     label: RegimeLabel
-    posterior: dict[RegimeLabel, float]  # over risk_on, risk_off, range, high_volatility; sums to 1
-    confidence: float  # chance of the shown label; of `transition`, the likeliest's
+    holding: dict[RegimeLabel, float]  # chances of risk_on, risk_off, range, high_volatility in four hours; sum to 1
+    confidence: float | None  # that the label still stands then; None of one that is none of these four
     since_ms: int  # close of the first bar with the label
     dwell_minutes: int
     previous: RegimeLabel | None
+    previous_side: MarketSide | None  # the last one that goes by another mode; None where none is kept
     trend: Trend
     volatility: VolatilityWord
     counts: Counts  # of the assets' changes over the last day
     facts: MarketWeek
-    risk_score: float | None  # 0..100, from the volatility outlook against the last week
+    risk_score: float | None  # 0..100, rank of the next four hours' expected volatility on record
     drivers: tuple[str, ...]  # risk drivers in words
 
     @property

@@ -31,9 +31,10 @@ class Record(Part):
 
     STATE: ClassVar[tuple[str, ...]] = ("hours", "hour", "usual", "rank", "count")
 
-    def __init__(self, columns: int) -> None:
-        """Start empty."""
+    def __init__(self, columns: int, bar_ms: int = BAR_MS) -> None:
+        """Start empty; bars are so long."""
         super().__init__()
+        self._bar_ms = bar_ms
         self.hours = np.full((HOURS, MEASURES, columns), np.nan, dtype=np.float16)  # oldest first
         self.hour = np.full(1, -1.0)  # number of the last, since 1970
         self.usual: FloatArray = np.full((len(_SPANS), columns), np.nan)  # U1, U24, U7 as fractions
@@ -53,7 +54,7 @@ class Record(Part):
             expected: sigma of the next four hours of each asset and, last, of the market, NaN where unknown,
                 (n, columns).
         """
-        closes_ms = t_ms + BAR_MS
+        closes_ms = t_ms + self._bar_ms
         numbers = closes_ms // HOUR_MS
         full = np.flatnonzero(closes_ms % HOUR_MS == 0)
         if len(full) or numbers[0] != numbers[-1] or numbers[0] != self.hour[0]:

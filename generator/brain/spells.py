@@ -12,15 +12,16 @@ from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from generator.brain.axes import UNKNOWN
+from generator.brain import label
 from generator.brain.part import Part, Times, slid
+from generator.brain.side import UNKNOWN
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.market.bars import BAR_MS, FloatArray
 
 KEPT: Final = 256  # changes of each state: months of them
 HOURS: Final = 720  # of expected volatility
 UNRATED: Final = 2  # the step of volatility while it is not known
-NEVER_UNKNOWN: Final = -1  # a label is always one of five
+UNLABELLED: Final = label.UNKNOWN
 FEWEST_SPELLS: Final = 30  # of which a share is given
 _TAIL: Final = 0.025  # on either side of an interval of 95%
 FEWEST_DAYS: Final = 7  # on which they began
@@ -50,7 +51,7 @@ class Spells(Part):
             stress: log of the market's expected volatility, (n,).
             steps: bars from each to the one before, (n,).
         """
-        unknown = {"side": UNKNOWN, "step": UNRATED, "label": NEVER_UNKNOWN}
+        unknown = {"side": UNKNOWN, "step": UNRATED, "label": UNLABELLED}
         closes_ms = t_ms + BAR_MS
         for name, values in states.items():
             kept: FloatArray = getattr(self, name)
@@ -103,14 +104,6 @@ def spells_of(changes: FloatArray, now_ms: int, unknown: int) -> list[Spell]:
         end_ms, came_next = rows[place + 1] if place + 1 < len(rows) else (now_ms, unknown)
         spells.append(Spell(state, start_ms, end_ms, None if came_next == unknown else came_next))
     return spells
-
-
-def states_at(changes: FloatArray, times_ms: Times) -> FloatArray:
-    """Return the state at each time, NaN before the first change, (n,)."""
-    known = changes[np.isfinite(changes[:, 0])]
-    place = np.searchsorted(known[:, 0], times_ms, side="right") - 1
-    states = np.concatenate((known[:, 1], [np.nan]))
-    return states[place]
 
 
 class Share(NamedTuple):

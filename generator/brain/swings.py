@@ -24,6 +24,7 @@ WORDS: Final = (
     VolatilityWord.UNKNOWN,
 )
 CALM, NORMAL, ROUGH, WILD, UNKNOWN = range(len(WORDS))
+_STEPS: Final = np.array((0.0, 0.0, 1.0, 1.0, 2.0))
 FEWEST_HOURS: Final = 3 * 24  # on record, before anything is ranked
 _WAIT: Final = 2 * HOUR_BARS
 _QUIET_BARS: Final = 12 * HOUR_BARS
@@ -59,6 +60,10 @@ class Swings(Part):
             self.large_ago = ages(self.large_ago, is_large, steps)
             candidate, at_once = _candidates(record, self.large_ago < _QUIET_BARS)
         self.word, self.waited = taken(self.word, self.waited, candidate, at_once, _WAIT)
+
+    def steps(self) -> FloatArray:
+        """Return 0 where the word is calm or normal, 1 elevated or extreme, 2 unknown, shaped as `word`."""
+        return _STEPS[self.word.astype(np.int64)]
 
     def words(self) -> list[VolatilityWord]:
         """Return the word of each asset and, last, of the market after the last bar."""

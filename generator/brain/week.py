@@ -105,7 +105,7 @@ class Week(Part):
             The closes, (rows, assets), and for each bar the row of the last quarter hour that is over.
         """
         quarters, places = self._windows["quarters"]
-        return quarters[:, CLOSE], places - 1 + quarter_is_over(t_ms)
+        return np.asarray(quarters[:, CLOSE], dtype=np.float64), places - 1 + quarter_is_over(t_ms)
 
     def realised(self, bars: Times, spans: tuple[int, ...]) -> FloatArray:
         """Return, while a block is read, the variance of the last quarter hours at the ends of some.

@@ -1,37 +1,29 @@
 """What was measured once and is quoted.
 
-What the regime's confidence was worth where the truth is known: simulated markets that no training has seen. Made by
-`python -m generator.lab evaluate`; a test holds it to the table of docs/explain/brain.md and to the packaged weights.
+What the regime's confidence was worth on recorded markets, made by `python -m generator.lab recorded`; a test holds it
+to the table of docs/explain/brain.md.
 """
 
 from typing import Final, NamedTuple
 
 from generator.catalog.horizons import HORIZONS
 
-WEIGHTS: Final = "9dc1e38f7ad9"
-"""Beginning of the digest of the weights that were measured."""
-SEEDS: Final = "74001-74012"
-MARKETS: Final = 12
-"""Simulated markets of each kind."""
-DAYS: Final = 30
-"""Days of each market that were scored, after 30 days that were not; a bar of 5 minutes at a time."""
+
+class HeldLabel(NamedTuple):
+    """How often a label still stood four hours later, in percent."""
+
+    market: str
+    days: int
+    said: float
+    came: float
+    low: float  # of the 95% interval of came minus said, points, by blocks of four days
+    high: float
+    hours: int
 
 
-class Measured(NamedTuple):
-    """One kind of market."""
-
-    family: str
-    kind: str
-    accuracy_percent: float  # mean over the four regimes of how often the label was right while it ruled; guessing: 25
-    error_points: float  # expected calibration error: mean distance of confidence and truth, percentage points
-
-
-MEASURED: Final = (
-    Measured("base", "ordinary markets", 77.6, 4.6),
-    Measured("hard", "markets whose regimes differ little", 66.5, 2.5),
-    Measured("wild", "markets of many different kinds", 72.6, 3.9),
-    Measured("alt", "markets made in a way that the training never saw", 78.4, 2.8),
-    Measured("second", "markets whose drift and level change with every spell", 71.2, 2.4),
+HELD_LABELS: Final = (
+    HeldLabel("seven coins, March to September 2023", 211, 67.9, 69.4, -1.1, 4.0, 5046),
+    HeldLabel("six coins, May and June 2025, without a record before", 24, 67.7, 66.1, -10.2, 6.4, 558),
 )
 
 RARITY_HOURS: Final = 69_821

@@ -91,9 +91,7 @@ PRODUCTS: Final[tuple[Product, ...]] = (
         cache_seconds=0,
         stability="evolving",
         buy_name="atlas",
-        what_this_is=(
-            "One structured document: chances by level, spells, such hours, the next four hours, and all readings."
-        ),
+        what_this_is=("One structured document: chances by level, spells, the next four hours, and all readings."),
     ),
     Product(
         id=HUMAN_REPORT,

@@ -39,15 +39,11 @@ SCALES: Final[dict[str, Scale]] = {
         "percent", "0..100", "What confidence_kind next to it says; of a forecast null without a call.",
         "42.1 on UP is a chance: compare its base rate. It is not how sure the service is. Kinds do not compare.",
     ),
-    "regime": Scale("percent", "0..100", "Confidence of the kind posterior."),
+    "regime": Scale("percent", "0..100", "Confidence of the kind holds_four_hours."),
     "prediction": Scale("percent", "0..100", "Confidence of the kind share_of_assets."),
-    "side_chance": Scale(
-        "chance", "0..1, four decimals",
-        "Chance of the side shown, over about half an hour; of none, that it is neither rising nor falling.",
-        "It describes the market now and predicts no gain.",
-    ),
+    "side_hours": Scale("hours", "24", "Hours that the side of the market looks back."),
     "risk_score": Scale(
-        "rank", "0..100", "Rank of the volatility expected for the next hours within its last week.",
+        "rank", "0..100", "Rank of the volatility expected for the next four hours in the whole kept record.",
         "No direction and no chance of loss: a rise can be as volatile as a fall.",
     ),
     "disagreement_score": Scale("score", "0..100", "100 x entropy of the shares of votes / ln 3."),
@@ -138,7 +134,6 @@ SCALES: Final[dict[str, Scale]] = {
     "hours": Scale("hours", "0..", "Hours so far, or how many hours there were."),
     "median_hours": Scale("hours", "0..", "Hours that half of the spells outlast."),
     "usual_day_percent": Scale("percent", "0..", "Median size of a day's move."),
-    "difference_percent": Scale("percentage points", "-100..100", "Share of such hours minus the share of all hours."),
     "*percent": Scale("percent", "0..100", "A share of 100."),
     "low_*": _RANGE,
     "high_?0": _RANGE,
@@ -168,7 +163,7 @@ SCALES: Final[dict[str, Scale]] = {
 }  # fmt: skip
 # Of these names a float is a chance; whole numbers of the same name are counts.
 CHANCES: Final = frozenset(
-    {"chance", "base_rate", "side_chance", "down", "neutral", "up", "risk_on", "risk_off", "range", "high_volatility"}
+    {"chance", "base_rate", "down", "neutral", "up", "risk_on", "risk_off", "range", "high_volatility"}
 )
 
 
@@ -182,11 +177,11 @@ def scale_of(field: str, kind: str) -> Scale | None:
 
 # What not to conclude from a word set, by the name of its type.
 CAUTIONS: Final[dict[str, str]] = {
-    "RegimeLabel": "No regime predicts a gain. Below a chance of 0.50 the label is not asserted: read probabilities.",
+    "RegimeLabel": "No label predicts a gain. Its confidence says how likely it still stands in four hours.",
     "MarketMode": "NEUTRAL is not calm: read the label and the volatility.",
     "MarketState": "None of the words is an order: they describe conditions.",
     "VolatilityWord": "It says how far, never which way.",
-    "MarketSide": "It describes the state now: no side predicts a gain.",
+    "MarketSide": "It says what the last 24 hours were: no side predicts a gain.",
     "Bias": "No skill in direction is shown: read the track record. FLAT is a small move or no call: read call.",
     "Call": "none claims nothing: it has no hit and no miss, and no evidence is for or against it.",
     "Prediction": "NEUTRAL is a small move or no call: read call. With brain_silent true there is no forecast.",

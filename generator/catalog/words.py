@@ -41,26 +41,26 @@ class Status(Word):
 
 
 class RegimeLabel(Word):
-    """The market regime. `unknown` is public only; the brain's filter never says it."""
+    """The regime's label, derived from the side of the last 24 hours and from volatility."""
 
-    RISK_ON = "risk_on", "Prices climb together, in an uptrend."
-    RISK_OFF = "risk_off", "Prices fall together, in a downtrend."
-    RANGE = "range", "Prices move sideways and volatility is low for its week."
-    HIGH_VOLATILITY = "high_volatility", "Volatility is high for its week; prices may be rising, falling or neither."
-    TRANSITION = (
-        "transition",
-        "No regime is likely enough to be named: at a start, after a gap, or where none leads. It is shown as mixed.",
+    RISK_ON = "risk_on", "A rising day that is not rough."
+    RISK_OFF = "risk_off", "A falling day that is not rough."
+    RANGE = "range", "A flat day, or one of ups and downs, that is not rough."
+    HIGH_VOLATILITY = (
+        "high_volatility",
+        "The next hours look rougher than most on record.",
     )
-    UNKNOWN = "unknown", "Too little data to name a regime."
+    TRANSITION = "transition", "A part of the last day is missing: shown as mixed."
+    UNKNOWN = "unknown", "Less than three days of bars."
 
 
 class MarketMode(Word):
-    """The regime in one word."""
+    """The side of the last 24 hours in one word. None of them predicts a gain."""
 
-    RISK_ON = "RISK_ON", "The regime is risk_on."
-    RISK_OFF = "RISK_OFF", "The regime is risk_off."
-    NEUTRAL = "NEUTRAL", "The regime is range, high_volatility or transition: not the same as calm."
-    UNKNOWN = "UNKNOWN", "The regime is unknown."
+    RISK_ON = "RISK_ON", "The last 24 hours were rising ones."
+    RISK_OFF = "RISK_OFF", "The last 24 hours were falling ones."
+    NEUTRAL = "NEUTRAL", "The last 24 hours were flat or went both ways: not the same as calm."
+    UNKNOWN = "UNKNOWN", "What the last 24 hours were is unknown."
 
 
 class MarketState(Word):
@@ -68,52 +68,46 @@ class MarketState(Word):
 
     OPPORTUNITY = (
         "OPPORTUNITY",
-        "Conditions: a risk_on regime, clear and with calm or normal volatility. Not an invitation to buy.",
+        "Conditions: a rising day with calm or normal volatility. Not an invitation to buy.",
     )
     WAIT = (
         "WAIT",
         (
-            "Conditions: volatility is not expected to be high, and no clear and calm rise is shown. "
+            "Conditions: calm or normal volatility, and a day that is not a rising one. "
             "Not an order to hold or to stay out."
         ),
     )
-    CAUTION = (
-        "CAUTION",
-        (
-            "Conditions: volatility is expected to be elevated or extreme, or the regime is high_volatility. "
-            "Not an order to sell."
-        ),
-    )
-    UNKNOWN = "UNKNOWN", "There is no regime to judge by."
+    CAUTION = "CAUTION", "Conditions: volatility is elevated or extreme. Not an order to sell."
+    UNKNOWN = "UNKNOWN", "There is no state to judge by."
 
 
 class VolatilityWord(Word):
-    """The volatility outlook against the last week."""
+    """The volatility expected for the next four hours, ranked in the whole kept record of up to a year."""
 
-    CALM = "calm", "Smaller moves are expected than in most hours of the last week."
-    NORMAL = "normal", "Moves are expected to be about as large as in most hours of the last week."
-    ELEVATED = "elevated", "Larger moves are expected than in most hours of the last week."
-    EXTREME = "extreme", "Larger moves are expected than in almost all hours of the last week."
+    CALM = "calm", "Smaller moves are expected than in most hours on record."
+    NORMAL = "normal", "Moves are expected to be about as large as in most hours on record."
+    ELEVATED = "elevated", "Larger moves are expected than in most hours on record."
+    EXTREME = "extreme", "Larger moves are expected than in almost all hours on record."
     UNKNOWN = "unknown", "Too little history to compare with."
 
 
 class MarketSide(Word):
-    """Which side the market is on, as far as its regimes show one; steadier than the trend of the last hours."""
+    """What the last 24 hours were, by their move against a usual day's, kept for a while."""
 
-    RISING = "rising", "A rising market (risk_on) has been the likely state for half an hour or more."
-    FALLING = "falling", "A falling market (risk_off) has been the likely state for half an hour or more."
+    RISING = "rising", "The last 24 hours rose by about a usual day's move or more."
+    FALLING = "falling", "The last 24 hours fell by about a usual day's move or more."
     FLAT = "flat", "The last 24 hours moved less than a usual day, and did not swing far."
     BOTH_WAYS = "both_ways", "The last 24 hours went far in both directions, or have turned by more than half."
-    NONE = "none", "Neither is likely enough to be named."
-    UNKNOWN = "unknown", "Less than a day of history, or no fresh prices."
+    NONE = "none", "Of entries of earlier versions alone: neither a rising nor a falling market was likely."
+    UNKNOWN = "unknown", "Less than a day of history, a part of it is missing, or no fresh prices."
 
 
 class Trend(Word):
-    """The direction of the last hours."""
+    """The direction of the last 24 hours."""
 
-    UP = "up", "The price has risen over the last hours, beyond its usual noise."
-    DOWN = "down", "The price has fallen over the last hours, beyond its usual noise."
-    SIDEWAYS = "sideways", "Neither leaves the usual noise."
+    UP = "up", "The last 24 hours rose by about a usual day's move or more."
+    DOWN = "down", "The last 24 hours fell by about a usual day's move or more."
+    SIDEWAYS = "sideways", "Neither, or so much came back that it is no direction."
     UNKNOWN = "unknown", "Too little history."
 
 
@@ -170,11 +164,11 @@ class LiquidityContext(Word):
 
 
 class MarketStructure(Word):
-    """The shape of an asset's last days."""
+    """The shape of an asset's last day."""
 
-    UPTREND = "uptrend", "Rising over the last 8 to 20 hours."
-    DOWNTREND = "downtrend", "Falling over the last 8 to 20 hours."
-    RANGE = "range", "Without a clear trend over the last 8 to 20 hours."
+    UPTREND = "uptrend", "A rising day: the trend is up."
+    DOWNTREND = "downtrend", "A falling day: the trend is down."
+    RANGE = "range", "Without a trend over the last 24 hours."
     BREAKOUT = "breakout", "Above the high of the 24 hours before the present hour."
     BREAKDOWN = "breakdown", "Below the low of the 24 hours before the present hour."
     UNKNOWN = "unknown", "Too little history."
@@ -300,7 +294,13 @@ class RoundPhase(Word):
 class ConfidenceKind(Word):
     """What a confidence is the measure of. None is a promise, and none is the chance of a gain."""
 
-    POSTERIOR = "posterior", "The chance that the shown regime is the right one of four. It is never resolved."
+    HOLDS_FOUR_HOURS = (
+        "holds_four_hours",
+        (
+            "The chance that the shown label still stands in four hours, counted in the kept record by label and by "
+            "how long it has stood. Each is scored four hours later."
+        ),
+    )
     CLASS_PROBABILITY = "class_probability", "The forecast chance of the called outcome; its base rate is next to it."
     NO_CALL = "no_call", "There is no call, so there is no confidence in one: it is null."
     STEADINESS = "steadiness", "The share of the last hours in which the state held. It says nothing of what follows."
@@ -316,7 +316,16 @@ MODE_OF_REGIME: Final[dict[RegimeLabel, MarketMode]] = {
     RegimeLabel.UNKNOWN: MarketMode.UNKNOWN,
 }
 
-# Headline, since when and news go by two steps; between the words of one step volatility moves to and fro.
+MODE_OF_SIDE: Final[dict[MarketSide, MarketMode]] = {
+    MarketSide.RISING: MarketMode.RISK_ON,
+    MarketSide.FALLING: MarketMode.RISK_OFF,
+    MarketSide.FLAT: MarketMode.NEUTRAL,
+    MarketSide.BOTH_WAYS: MarketMode.NEUTRAL,
+    MarketSide.NONE: MarketMode.NEUTRAL,
+    MarketSide.UNKNOWN: MarketMode.UNKNOWN,
+}
+
+# News and spells go by two steps; between the words of one step volatility moves to and fro.
 STEP_OF_VOLATILITY: Final[dict[VolatilityWord, VolatilityWord]] = {
     VolatilityWord.CALM: VolatilityWord.NORMAL,
     VolatilityWord.NORMAL: VolatilityWord.NORMAL,
@@ -341,6 +350,10 @@ PREDICTION_OF_CALL: Final[dict[Call, Prediction]] = {
 
 # The words of `emi read`, by those of the public bodies.
 READ_BIAS: Final[dict[Bias, str]] = {Bias.UP: "UP", Bias.DOWN: "DOWN", Bias.FLAT: "NEUTRAL"}
+READ_REGIME: Final[dict[RegimeLabel, str]] = {
+    **{label: label.value for label in RegimeLabel},
+    RegimeLabel.UNKNOWN: RegimeLabel.TRANSITION.value,
+}
 READ_LIQUIDITY: Final[dict[LiquidityContext, str | None]] = {
     word: None if word is LiquidityContext.UNKNOWN else word.value for word in LiquidityContext
 }

@@ -88,7 +88,7 @@ class QuotePreview(Body):
     regime: RegimeLabel = Field(description="The market's regime.")
     probabilities: RegimeChances | None = Field(description="Chances of the four regimes; null without a reading.")
     market_state: MarketState = Field(description="Conditions in one word. No state predicts a gain.")
-    volatility: VolatilityWord = Field(description="Volatility outlook against the last week.")
+    volatility: VolatilityWord = Field(description="How rough the next four hours look against the whole kept record.")
     counts: BreadthCounts | None = Field(description="Assets up, down and flat over the last day; null where unknown.")
     btc_ranges: dict[str, MoveRange] | None = Field(description=RANGES)
 
@@ -153,7 +153,7 @@ _FREE: Final = frozenset(
 )  # fmt: skip
 _KEPT_PARTS: Final = ("ladder", "day_ahead", "pairs", "ranges_last_week")
 _REPORT_PARTS: Final = (
-    *("title", "verdict", "what_changed", "together", "derivatives", "liquidity", "ladder", "such_hours", "spells"),
+    *("title", "verdict", "what_changed", "together", "derivatives", "liquidity", "ladder", "spells"),
     *("partition", "idea", "plots"),
 )
 # What each product says that no free answer does, by path in its body.
@@ -161,7 +161,7 @@ WORTH: Final[dict[str, tuple[str, ...]]] = {
     "x402-market-regime": ("spells", "what_changed", "headline"),
     "x402-main-brain": (*_KEPT_PARTS, "headline"),
     "x402-atlas": (
-        *(f"intelligence_layer.{part}" for part in (*_KEPT_PARTS, "partition", "spells", "such_hours")),
+        *(f"intelligence_layer.{part}" for part in (*_KEPT_PARTS, "partition", "spells")),
         "headline",
     ),
     HUMAN_REPORT: tuple(f"report.{part}" for part in _REPORT_PARTS),

@@ -11,7 +11,7 @@ from generator.arena.values import ArenaView
 from generator.brain.derivatives import Pressure
 from generator.brain.month import Month
 from generator.brain.reading import BrainReading
-from generator.catalog.words import RegimeLabel
+from generator.catalog.words import MarketSide, RegimeLabel
 from generator.compose.body import Body
 from generator.market.bars import BarFrame
 from generator.market.observation import Observation
@@ -98,6 +98,7 @@ class TickContext:
     ticks: Ticks
     closes: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
     trends: Mapping[str, str] = field(default_factory=dict)  # of 60-minute bars, without a reading
+    side: MarketSide = MarketSide.UNKNOWN  # likewise, of the market
     futures: Mapping[str, Pressure] = field(default_factory=dict)  # likewise
     bars: BarFrame | None = None  # of the last month
     month: Month | None = None  # what they say of now; None without 5-minute bars

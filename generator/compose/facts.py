@@ -1,14 +1,12 @@
 """The facts of a tick as published, and the sentences made of them."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from statistics import fmean
 from typing import Final
 
 from generator.arena.scores import published_triple
 from generator.brain.forecast import OutcomeChances
-from generator.brain.hourly import HOURS as HOURLY_TREND
 from generator.brain.reading import AssetReading, BrainReading, RegimeReading
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import HOUR_MS
@@ -23,7 +21,7 @@ from generator.catalog.text.market import PublishedMarket
 from generator.catalog.thresholds import FLAT_PERCENT
 from generator.catalog.words import MarketStructure, Points, RegimeLabel, Trend
 from generator.compose.context import TickContext
-from generator.compose.inputs import commonest, forecast_reason, is_simulated, missing_reason, observed, reading_of
+from generator.compose.inputs import forecast_reason, is_simulated, missing_reason, observed, reading_of
 from generator.market.bars import BAR_MS, BarFrame
 
 FEWEST_BARS: Final = 2  # for a change from one to the next
@@ -36,9 +34,8 @@ def moves(ctx: TickContext) -> dict[str, float]:
 
 
 def market_trend(ctx: TickContext) -> Trend:
-    """Return the trend of most assets, sideways on a tie, unknown with fewer than three."""
-    trends = (word for word in ctx.trends.values() if word != Trend.UNKNOWN)
-    return Trend(commonest(trends, Trend.SIDEWAYS) or Trend.UNKNOWN)
+    """Return the market's trend by the side that its last 24 hours were on."""
+    return market.TREND_OF_SIDE.get(ctx.side, Trend.UNKNOWN)
 
 
 def facts(ctx: TickContext) -> PublishedMarket:
@@ -49,8 +46,8 @@ def facts(ctx: TickContext) -> PublishedMarket:
         counted = market_facts(None, moves(ctx), missing=clause(missing_reason(ctx)))
         return replace(
             counted,
+            side=ctx.side,
             trend=market_trend(ctx),
-            trend_hours=str(HOURLY_TREND),
             hours=last_bars_hour(ctx.bars),
             as_of=as_of,
         )
@@ -82,13 +79,8 @@ def market_facts(
         label=regime.label,
         confidence=share(regime.confidence),
         chances=published_chances(regime),
-        since=clock(regime.since_ms, at_ms),
         volatility=axes.swings,
-        swings_since=clock(axes.swings_since_ms, at_ms),
         side=axes.side,
-        side_since=clock(axes.side_since_ms, at_ms),
-        last_8h=_mean_move([read.facts.last_8h for read in reading.assets.values()]),
-        last_20h=_mean_move([read.facts.last_20h for read in reading.assets.values()]),
         trend=regime.trend,
         usual_day=_percent(week.usual_day),
         usual_days_kept=week.usual_days,
@@ -104,14 +96,6 @@ def market_facts(
         hour_range=_hour_range(reading.assets.get(DEFAULT_ASSET)),
         futures=_futures(reading),
     )
-
-
-def _mean_move(moves_of_assets: Sequence[float | None]) -> float | None:
-    """Return the mean of some moves in percent; None unless each is known."""
-    known = [move for move in moves_of_assets if move is not None]
-    if not known or len(known) < len(moves_of_assets):
-        return None
-    return _percent(fmean(known))
 
 
 def last_bars_hour(bars: BarFrame | None) -> dict[str, float]:
@@ -131,11 +115,11 @@ def last_bars_hour(bars: BarFrame | None) -> dict[str, float]:
 
 
 def published_chances(regime: RegimeReading) -> dict[RegimeLabel, float]:
-    """Return the chances of the four regimes as published, in percent; none of an unknown regime."""
-    if regime.label is RegimeLabel.UNKNOWN:
+    """Return the chances of the four labels in four hours as published, in percent; none without a label."""
+    if regime.confidence is None:
         return {}
-    chances = probabilities(tuple(regime.posterior.values()))
-    return {label: round(100 * chance, 2) for label, chance in zip(regime.posterior, chances, strict=True)}
+    chances = probabilities(tuple(regime.holding.values()))
+    return {label: round(100 * chance, 2) for label, chance in zip(regime.holding, chances, strict=True)}
 
 
 def headline(ctx: TickContext) -> str:
@@ -188,8 +172,6 @@ def read_facts(
         hour=_percent(week.hour),
         hour_rank=share(week.hour_rank),
         last_3h=_percent(week.last_3h),
-        last_8h=_percent(week.last_8h),
-        last_20h=_percent(week.last_20h),
         broke_at=clock(week.broke_high_ms if rose else week.broke_low_ms, now_ms),
         off_edge=_percent(week.below_high if rose else week.above_low),
     )

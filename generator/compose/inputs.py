@@ -81,12 +81,16 @@ def _read_whole(ctx: TickContext) -> bool:
     return all(_whole(read) for read in ctx.reading.assets.values())
 
 
+_OF_LONG_RECORDS: Final = {"week", "volume"}  # what a young record lacks, though every input is there
+_OF_FUTURES: Final = {"funding", "interest"}
+
+
 def _whole(read: AssetReading) -> bool:
     """Say whether every family of evidence has its data; a derivatives state that is merely young has it."""
-    missing = {row.family for row in read.evidence if row.side is Side.MISSING}
+    missing = {row.family for row in read.evidence if row.side is Side.MISSING} - _OF_LONG_RECORDS
     if not missing:
         return True
-    return missing == {"derivatives"} and read.pressure.state is not DerivativesState.UNAVAILABLE
+    return missing <= _OF_FUTURES and read.pressure.state is not DerivativesState.UNAVAILABLE
 
 
 def status_over(ctx: TickContext, assets: Iterable[Status | None]) -> Status:

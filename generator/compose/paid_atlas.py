@@ -37,7 +37,6 @@ from generator.compose.regime import Regime, breadth, label_of, regime, same_as_
 from generator.compose.scores import KIND, TrackRecord, score_limits, track_record
 from generator.compose.spells import Spells, spells
 from generator.compose.story import atlas_headline, atlas_summary
-from generator.compose.such_hours import SuchHours, such_hours
 
 
 class AtlasAsset(coins.Weighed, coins.Quoted):
@@ -46,7 +45,9 @@ class AtlasAsset(coins.Weighed, coins.Quoted):
     regime: words.RegimeLabel = Field(description="Its own regime label.")
     trend: words.Trend = Field(description="Direction of the last hours.")
     structure: words.MarketStructure = Field(description="Shape of the last days.")
-    volatility: words.VolatilityWord = Field(description="Volatility outlook against the last week.")
+    volatility: words.VolatilityWord = Field(
+        description="How rough the next four hours look against its whole kept record."
+    )
     expected_move: coins.ExpectedMove | None = Field(description="Expected size of moves; null without a reading.")
     bias: words.Bias | None = Field(
         description="The call in three words, FLAT for small_move and none; null without a forecast."
@@ -111,17 +112,14 @@ class IntelligenceLayer(Body):
         description="How long: spells of the state that the market is in now, what ended them and what came next; "
         "null without a reading."
     )
-    such_hours: SuchHours | None = Field(
-        description="Hours of the kept month like this one, and what followed; null without a reading."
-    )
     track_record: TrackRecord = Field(description="How resolved hourly forecasts turned out.")
 
 
 class AtlasConfidence(coins.Agreeing):
     """Two confidences of different kinds, never mixed."""
 
-    regime: float | None = Field(description="Posterior of the regime label, percent 0..100.")
-    regime_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.POSTERIOR, description=KIND)
+    regime: float | None = Field(description="Chance that the regime label still stands in four hours, percent 0..100.")
+    regime_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.HOLDS_FOUR_HOURS, description=KIND)
     prediction: float | None = Field(
         description="Share of assets with the call of most, percent 0..100; null where that is none."
     )
@@ -131,7 +129,7 @@ class AtlasConfidence(coins.Agreeing):
 class FamilyEvidence(Body):
     """One family of evidence and the assets that it was found for."""
 
-    family: str = Field(description="trend, momentum, volatility, breadth, liquidity or derivatives.")
+    family: str = Field(description="hours, day, week, breadth, volume, funding, interest or liquidity.")
     assets: tuple[str, ...] = Field(description="Asset symbols.")
 
 
@@ -176,7 +174,6 @@ def paid_atlas(ctx: TickContext) -> X402AtlasPaidResponse:
             pairs=pair_rows(ctx),
             ranges_last_week=ranges_of_week(ctx),
             spells=spells(ctx),
-            such_hours=such_hours(ctx),
             track_record=track_record(ctx.arena.hourly_record, simulated=is_simulated(ctx)),
         ),
         summary=atlas_summary(ctx),

@@ -108,7 +108,6 @@ class HumanReport(Body):
     derivatives: ReportSection = Field(description="Who pays whom in the futures, and how much for the month.")
     liquidity: ReportSection = Field(description="How deep the order books are, and how much was traded.")
     ladder: ReportLadder = Field(description="How far Bitcoin may go, and the record of such ranges.")
-    such_hours: ReportSection = Field(description="What followed hours like this one, next to all hours.")
     spells: ReportSection = Field(description="How long such states last, and what ends them.")
     partition: ReportSection = Field(description="The next four hours in three parts, of which one comes true.")
     arena: ReportSection = Field(description="The guessing game.")
@@ -151,7 +150,6 @@ def report(ctx: TickContext) -> HumanReport:
         derivatives=_section(day.futures(facts)),
         liquidity=_section(day.depth(facts)),
         ladder=ReportLadder(text=" ".join(ahead.how_far(facts)), points=(), levels=asset_ladder(ctx, DEFAULT_ASSET)),
-        such_hours=_section(ahead.such_hours(facts)),
         spells=_section(ahead.endings(facts)),
         partition=_section(ahead.partition(facts), tuple(ahead.graded(facts))),
         arena=_section(ahead.arena(facts)),

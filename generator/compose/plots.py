@@ -5,8 +5,8 @@ from typing import Final
 
 from pydantic import Field
 
-from generator.brain.axes import SIDES
 from generator.brain.month import Month
+from generator.brain.side import SIDES
 from generator.brain.spells import Spell
 from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import HOUR_MS

@@ -7,14 +7,14 @@ from typing import Final
 from pydantic import Field
 
 from generator.brain.facts import MarketWeek
-from generator.brain.reading import NO_AXES, Axes, RegimeReading
+from generator.brain.reading import NO_AXES, ROUGH, Axes, RegimeReading
+from generator.brain.side import SIDE_HOURS
 from generator.brain.structure import Counts
 from generator.catalog import words
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.formats import fixed, iso, percent, probabilities, share
+from generator.catalog.formats import clock, iso, percent, probabilities, share
 from generator.catalog.links import METHODOLOGY
-from generator.catalog.text import market
 from generator.catalog.text.answers import NO_DAY_BEFORE, REGIME_RELIABILITY, clause
 from generator.catalog.text.labels import REGIME
 from generator.catalog.text.market import signed
@@ -29,21 +29,23 @@ from generator.compose.spells import Spells, spells
 from generator.compose.story import regime_headline, regime_summary
 from generator.market.bars import BAR_MS
 
+STANDS: Final = "Chance that this label still stands in four hours, percent 0..100; null where there is no label."
+
 
 class Reliability(Body):
-    """How the regime confidence was checked. A label is never resolved, so it has no hit rate."""
+    """How the regime confidence is checked: by whether the label still stood four hours later."""
 
-    kind: str = Field(description="simulated: checked on simulated markets whose true regime is known.")
+    kind: str = Field(description="replayed: checked on recorded markets that no rule was fitted to.")
     report: str = Field(description="Where the check is described.")
 
 
 class RegimeChances(Body):
-    """Chances of the four regimes; they sum to 1."""
+    """Chances of the four labels in four hours; they sum to 1."""
 
-    risk_on: float = Field(description="Chance of risk_on, 0..1.")
-    risk_off: float = Field(description="Chance of risk_off, 0..1.")
-    range: float = Field(description="Chance of range, 0..1.")
-    high_volatility: float = Field(description="Chance of high_volatility, 0..1.")
+    risk_on: float = Field(description="Chance that the label is risk_on in four hours, 0..1.")
+    risk_off: float = Field(description="Chance that it is risk_off then, 0..1.")
+    range: float = Field(description="Chance that it is range then, 0..1.")
+    high_volatility: float = Field(description="Chance that it is high_volatility then, 0..1.")
 
 
 class BreadthCounts(Body):
@@ -55,47 +57,53 @@ class BreadthCounts(Body):
 
 
 class RegimeAxes(Body):
-    """The market on two axes, which say more of the next hours than the label: how wild it is, and on which side."""
+    """The state of the market, read from prices: how rough the next hours look, and what the last day was."""
 
-    swings: words.VolatilityWord = Field(description="How wild: the volatility outlook against the last week.")
-    swings_since: str | None = Field(
-        description="Market time from which volatility has been on this step (calm and normal, or elevated and "
-        "extreme): the close of the first bar with it, ISO 8601 UTC; null where unknown."
+    swings: words.VolatilityWord = Field(
+        description="How rough: the volatility expected for the next four hours, ranked in the whole kept record. "
+        "People read calm, normal, rough, wild."
     )
-    side: words.MarketSide = Field(description="Which side: rising, falling or none; unknown without a reading.")
-    side_chance: float | None = Field(
-        description="Chance of the side over about half an hour, 0..1; of none, that it is neither; null where unknown."
+    side: words.MarketSide = Field(
+        description="What the last 24 hours were: rising, falling, flat or both_ways, by their move against a usual "
+        "day's; unknown without bars."
     )
-    side_since: str | None = Field(
-        description="Market time from which the side has held: the close of the first bar with it, ISO 8601 UTC."
-    )
+    side_hours: int = Field(description="Hours that the side looks back: 24.")
 
 
 class Regime(Body):
-    """The kind of market there is now: its two axes, and the name of the state."""
+    """The state of the market, and the label that is derived from it."""
 
-    axes: RegimeAxes = Field(description="How wild the market is and which side it is on: read these first.")
-    label: words.RegimeLabel = Field(description="The regime; unknown without a reading.")
-    mode: words.MarketMode = Field(description="The regime in one word.")
+    axes: RegimeAxes = Field(description="How rough the market is and which side its day was on: read these first.")
+    label: words.RegimeLabel = Field(
+        description="Derived from axes: elevated or extreme swings are high_volatility; else rising is risk_on, "
+        "falling risk_off, flat and both_ways range. transition at starts and gaps; unknown below three days of bars."
+    )
+    mode: words.MarketMode = Field(description="The side in one word: RISK_ON rising, RISK_OFF falling, else NEUTRAL.")
     state: words.MarketState = Field(description="How calm conditions are. No state predicts a gain.")
-    trend: words.Trend = Field(description="Direction of the last 8 to 20 hours; axes.side is the steadier word.")
-    volatility: words.VolatilityWord = Field(description="Volatility outlook against the last week, as axes.swings.")
+    trend: words.Trend = Field(
+        description="Direction of the last 24 hours: up where the side is rising, down where falling; in both_ways "
+        "that of the day's move where it is larger than a usual day's."
+    )
+    volatility: words.VolatilityWord = Field(description="As axes.swings.")
     breadth_percent: float | None = Field(description="Share of assets that rose over the last day, percent 0..100.")
     counts: BreadthCounts | None = Field(description="Assets up, down and flat over the last day; null where unknown.")
-    probabilities: RegimeChances | None = Field(description="Chances of the four regimes; null without a reading.")
-    likeliest: words.RegimeLabel | None = Field(
-        description="The regime with the highest chance; null without a reading."
+    probabilities: RegimeChances | None = Field(
+        description="Chances of the four labels in four hours, counted in the kept record; null without a label."
     )
-    confidence: float | None = Field(description="Posterior of the shown label, percent 0..100.")
-    confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.POSTERIOR, description=KIND)
+    likeliest: words.RegimeLabel | None = Field(
+        description="The label with the highest chance in four hours; null without a label."
+    )
+    confidence: float | None = Field(description=STANDS)
+    confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.HOLDS_FOUR_HOURS, description=KIND)
     risk_score: float | None = Field(
-        description="Rank of the volatility expected for the next hours within its last week, 0..100; no direction."
+        description="Rank of the volatility expected for the next four hours in the whole kept record, 0..100; no "
+        "direction."
     )
     since: str | None = Field(
         description="Market time from which this label holds: the close of the first bar with it, ISO 8601 UTC."
     )
     dwell_minutes: int | None = Field(description="Minutes for which the label has held.")
-    previous_mode: words.MarketMode | None = Field(description="Mode of the label before.")
+    previous_mode: words.MarketMode | None = Field(description="The mode before this one; null where none is kept.")
     previous_label: words.RegimeLabel | None = Field(description="The label before; null where there was none.")
     as_of: str | None = Field(description="Market time at which the last bar read had closed; null without a reading.")
     reliability: Reliability = Field(description="How the confidence was checked.")
@@ -105,21 +113,27 @@ class MarketContext(Body):
     """The regime in short, next to the brain's state."""
 
     regime: words.RegimeLabel = Field(description="Regime label.")
-    mode: words.MarketMode = Field(description="The regime in one word.")
+    mode: words.MarketMode = Field(description="The side in one word.")
     state: words.MarketState = Field(description="How calm conditions are. No state predicts a gain.")
-    volatility: words.VolatilityWord = Field(description="Volatility outlook against the last week.")
+    volatility: words.VolatilityWord = Field(
+        description="How rough the next four hours look against the whole kept record."
+    )
     breadth_percent: float | None = Field(description="Share of assets that rose over the last day, percent 0..100.")
 
 
 class AssetRegime(Quoted):
     """One asset's own regime."""
 
-    regime: words.RegimeLabel = Field(description="Its regime label; unknown without a reading.")
-    mode: words.MarketMode = Field(description="The regime in one word.")
-    confidence: float | None = Field(description="Posterior of the shown label, percent 0..100.")
-    confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.POSTERIOR, description=KIND)
-    trend: words.Trend = Field(description="Direction of the last hours.")
-    volatility: words.VolatilityWord = Field(description="Volatility outlook against the last week.")
+    regime: words.RegimeLabel = Field(
+        description="Its label, by the same rules on its own moves; unknown without a reading."
+    )
+    mode: words.MarketMode = Field(description="The mode that goes with the label.")
+    confidence: float | None = Field(description=STANDS)
+    confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.HOLDS_FOUR_HOURS, description=KIND)
+    trend: words.Trend = Field(description="Direction of its last 24 hours.")
+    volatility: words.VolatilityWord = Field(
+        description="How rough the next four hours look against the whole kept record."
+    )
     expected_move: ExpectedMove | None = Field(description="Expected size of moves; null without a reading.")
     same_as_market: bool | None = Field(description="Whether it is in the market's regime; null without a reading.")
     limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")
@@ -136,19 +150,20 @@ class MarketRegimeResponse(RichResponse):
         exclude_if=absent,
         description="Repeats regime.confidence, percent 0..100; left out while that is null.",
     )
-    confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.POSTERIOR, description=KIND)
+    confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.HOLDS_FOUR_HOURS, description=KIND)
 
 
 class X402PaidResponse(PaidResponse):
     """The market regime in full."""
 
-    market_mode: words.MarketMode | None = Field(description="The regime in one word.")
+    market_mode: words.MarketMode | None = Field(description="The side in one word.")
     market_state: words.MarketState | None = Field(description="How calm conditions are. No state predicts a gain.")
     summary: str | None = Field(description="The reading in words.")
-    confidence: float | None = Field(description="Posterior of the shown label, percent 0..100.")
-    confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.POSTERIOR, description=KIND)
+    confidence: float | None = Field(description=STANDS)
+    confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.HOLDS_FOUR_HOURS, description=KIND)
     risk_score: float | None = Field(
-        description="Rank of the volatility expected for the next hours within its last week, 0..100; no direction."
+        description="Rank of the volatility expected for the next four hours in the whole kept record, 0..100; no "
+        "direction."
     )
     source: str = Field(description="Where the market data come from.")
     regime: Regime = Field(description="The market's regime.")
@@ -161,17 +176,16 @@ class X402PaidResponse(PaidResponse):
     )
 
 
-_CALM = {words.VolatilityWord.CALM, words.VolatilityWord.NORMAL}
-_OPPORTUNITY_PERCENT = 60
 _DAY_MINUTES: Final = 1440
 _UNREAD: Final = RegimeReading(
     axes=NO_AXES,
     label=words.RegimeLabel.UNKNOWN,
-    posterior={},
-    confidence=0.0,
+    holding={},
+    confidence=None,
     since_ms=0,
     dwell_minutes=0,
     previous=None,
+    previous_side=None,
     trend=words.Trend.UNKNOWN,
     volatility=words.VolatilityWord.UNKNOWN,
     counts=Counts(0, 0, 0),
@@ -181,25 +195,23 @@ _UNREAD: Final = RegimeReading(
 )
 
 
-def market_state(
-    label: words.RegimeLabel, volatility: words.VolatilityWord, confidence_percent: float | None, *, stressed: bool
-) -> words.MarketState:
-    """Return the state by the first rule that applies (docs/explain/brain.md); `stressed`: rough hours are expected."""
-    if label is words.RegimeLabel.UNKNOWN:
-        return words.MarketState.UNKNOWN
-    if stressed or label is words.RegimeLabel.HIGH_VOLATILITY:
-        return words.MarketState.CAUTION
+def market_state(axes: Axes) -> words.MarketState:
+    """Return the state by the first rule that applies.
 
-    sure = confidence_percent is not None and confidence_percent >= _OPPORTUNITY_PERCENT
-    if label is words.RegimeLabel.RISK_ON and sure and volatility in _CALM:
-        return words.MarketState.OPPORTUNITY
-    return words.MarketState.WAIT
+    >>> [market_state(Axes(word, words.MarketSide.RISING)).value for word in (*ROUGH, words.VolatilityWord.CALM)]
+    ['CAUTION', 'CAUTION', 'OPPORTUNITY']
+    """
+    if words.VolatilityWord.UNKNOWN is axes.swings or axes.side is words.MarketSide.UNKNOWN:
+        return words.MarketState.UNKNOWN
+    if axes.swings in ROUGH:
+        return words.MarketState.CAUTION
+    return words.MarketState.OPPORTUNITY if axes.side is words.MarketSide.RISING else words.MarketState.WAIT
 
 
 def regime(ctx: TickContext) -> Regime:
     """Build the regime object; everything but trend and breadth is unknown without a reading."""
     if ctx.reading is None:
-        now = replace(_UNREAD, trend=market_trend(ctx))
+        now = replace(_UNREAD, trend=market_trend(ctx), axes=replace(NO_AXES, side=ctx.side))
         as_of = None
     else:
         now = ctx.reading.regime
@@ -213,16 +225,16 @@ def regime(ctx: TickContext) -> Regime:
     dwell_minutes = None
     if now.label is not words.RegimeLabel.UNKNOWN:
         confidence = share(now.confidence)
-        chances = regime_chances(now.posterior)
-        likeliest = max(now.posterior, key=now.posterior.__getitem__)
+        chances = regime_chances(now.holding)
+        likeliest = max(now.holding, key=now.holding.__getitem__)
         since = iso(now.since_ms)
         dwell_minutes = now.dwell_minutes
 
     return Regime(
         axes=_axes(now.axes),
         label=now.label,
-        mode=words.MODE_OF_REGIME[now.label],
-        state=market_state(now.label, now.volatility, confidence, stressed=now.stressed),
+        mode=words.MODE_OF_SIDE[now.axes.side],
+        state=market_state(now.axes),
         trend=now.trend,
         volatility=now.volatility,
         breadth_percent=breadth(ctx),
@@ -233,7 +245,7 @@ def regime(ctx: TickContext) -> Regime:
         risk_score=percent(now.risk_score),
         since=since,
         dwell_minutes=dwell_minutes,
-        previous_mode=None if now.previous is None else words.MODE_OF_REGIME[now.previous],
+        previous_mode=None if now.previous_side is None else words.MODE_OF_SIDE[now.previous_side],
         previous_label=now.previous,
         as_of=as_of,
         reliability=Reliability(kind=REGIME_RELIABILITY, report=ctx.site.base_url + METHODOLOGY),
@@ -241,20 +253,14 @@ def regime(ctx: TickContext) -> Regime:
 
 
 def _axes(axes: Axes) -> RegimeAxes:
-    """Publish the two axes."""
-    return RegimeAxes(
-        swings=axes.swings,
-        swings_since=None if axes.swings_since_ms is None else iso(axes.swings_since_ms),
-        side=axes.side,
-        side_chance=fixed(axes.side_chance, 4),
-        side_since=None if axes.side_since_ms is None else iso(axes.side_since_ms),
-    )
+    """Publish the state."""
+    return RegimeAxes(swings=axes.swings, side=axes.side, side_hours=SIDE_HOURS)
 
 
-def regime_chances(posterior: Mapping[words.RegimeLabel, float]) -> RegimeChances:
-    """Publish the chances of the four regimes, rounded so that they still sum to 1."""
-    rounded = probabilities(tuple(posterior.values()))
-    chances = dict(zip(posterior, rounded, strict=True))
+def regime_chances(holding: Mapping[words.RegimeLabel, float]) -> RegimeChances:
+    """Publish the chances of the four labels, rounded so that they still sum to 1."""
+    rounded = probabilities(tuple(holding.values()))
+    chances = dict(zip(holding, rounded, strict=True))
 
     return RegimeChances(
         risk_on=chances[words.RegimeLabel.RISK_ON],
@@ -319,9 +325,9 @@ def regime_change(ctx: TickContext) -> str:
     now = ctx.reading.regime
     if now.label is words.RegimeLabel.UNKNOWN:
         return "The regime is not known now."
-    name = market.regime_name(now.label, share(now.confidence))
+    name = REGIME[now.label]
     if ctx.day_before.regime is not None:
-        before = market.regime_name(ctx.day_before.regime, share(ctx.day_before.confidence))
+        before = REGIME[ctx.day_before.regime]
     elif now.dwell_minutes >= _DAY_MINUTES:
         before = name
     else:
@@ -334,9 +340,10 @@ def regime_change(ctx: TickContext) -> str:
 
 def _regime_began(ctx: TickContext, name: str) -> str:
     """Say since when the regime is what it is, and what it was before, of a market not read 24 hours ago."""
-    now = facts(ctx)
-    began = f"The regime has been {name} since {now.since} UTC" if now.since else f"The regime is {name}"
-    previous = ctx.reading.regime.previous if ctx.reading else None
+    now = ctx.reading.regime if ctx.reading else _UNREAD
+    since = clock(now.since_ms, ctx.observation.market_ms)
+    began = f"The regime has been {name} since {since} UTC" if since else f"The regime is {name}"
+    previous = now.previous
     if previous is None or REGIME[previous] == name:
         return f"{began}; what it was 24 hours ago is not known."
     return f"{began}; before that it was {REGIME[previous]}."

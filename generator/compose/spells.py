@@ -6,9 +6,9 @@ from typing import Final
 
 from pydantic import Field
 
-from generator.brain.axes import SIDES
+from generator.brain.label import LABELS
 from generator.brain.month import Month, MonthRank
-from generator.brain.regime import LABELS
+from generator.brain.side import SIDES
 from generator.brain.spells import UNRATED, Share, Spell, begun_on, enough, survival
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import fixed, iso, share, significant
@@ -79,9 +79,9 @@ class Rank(Body):
 
 
 class Spells(Body):
-    """How long: the spells of the market's two axes and of the label, and today's rank in the kept month."""
+    """How long: the spells of the market's side, volatility and label, and today's rank in the kept month."""
 
-    side: StateSpells | None = Field(description="Of the side axis: rising, falling or none; null where unknown.")
+    side: StateSpells | None = Field(description="Of the side: rising, falling, flat or both_ways; null where unknown.")
     volatility: StateSpells | None = Field(
         description="Of the two-way step of volatility: calm_or_normal or elevated_or_extreme; null where unknown."
     )

@@ -1,11 +1,9 @@
 """The facts of the human report's story, as published."""
 
-from collections.abc import Mapping
 from statistics import pstdev
 from typing import Final
 
 from generator.arena.values import ForecastScores, HorizonRecord
-from generator.brain.axes import SIDES
 from generator.brain.forecast import OutcomeChances
 from generator.brain.ladder import LevelChances, Partition
 from generator.brain.month import Month
@@ -15,7 +13,7 @@ from generator.catalog.formats import change, clock, fixed, percent, share, sign
 from generator.catalog.horizons import HOUR
 from generator.catalog.text import kept
 from generator.catalog.text.forecast import SIDES as SIDES_CALLED
-from generator.catalog.text.kept import AfterFacts, SpellFacts
+from generator.catalog.text.kept import SpellFacts
 from generator.catalog.text.story import ahead, day
 from generator.catalog.text.story.facts import (
     GradedDay,
@@ -31,8 +29,7 @@ from generator.compose.facts import facts as market_facts
 from generator.compose.facts import moves
 from generator.compose.inputs import is_simulated, observed, reading_of
 from generator.compose.rounds import live_tally
-from generator.compose.spells import STEPS, spells
-from generator.compose.such_hours import after_facts
+from generator.compose.spells import spells
 
 LEVEL_HOURS: Final = "4h"
 _IN_REACH: Final = 0.05  # chance of a level that is spoken of
@@ -66,10 +63,6 @@ def story_facts(ctx: TickContext) -> StoryFacts:
         record=_record(ctx.arena.how_far) or _record(ctx.arena.backtest.how_far if ctx.arena.backtest else ()),
         record_is_backtest=_record(ctx.arena.how_far) is None,
         miss=_miss(ctx),
-        such_rule=_rule(month),
-        such=month.such.n if month and month.such else 0,
-        such_days=month.such.days if month and month.such else 0,
-        after=_after(month),
         spells=_spells(ctx),
         partition=_partition(ctx),
         furthest=_furthest(ctx),
@@ -210,24 +203,6 @@ def _calls_of_a_side(record: ForecastScores) -> tuple[int, int]:
     """Return how many calls of up or down were scored, and how many of them were right."""
     rates = [record.by_call[call] for call in SIDES_CALLED if call in record.by_call]
     return sum(rate.n for rate in rates), sum(rate.hits for rate in rates)
-
-
-def _rule(month: Month | None) -> tuple[str, str, int, float] | None:
-    if month is None or month.such is None or month.state is None:
-        return None
-    side, step = month.state
-    return (
-        kept.SIDE[SIDES[side]],
-        kept.STEP[STEPS[step]],
-        month.such.size,
-        change(100 * month.such.usual_day) or 0.0,
-    )
-
-
-def _after(month: Month | None) -> Mapping[int, AfterFacts]:
-    if month is None or month.such is None:
-        return {}
-    return {found.hours: after_facts(found) for found in month.such.followed}
 
 
 def _spells(ctx: TickContext) -> list[SpellFacts]:

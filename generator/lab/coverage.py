@@ -276,7 +276,7 @@ def _bin_row(said: float, came: float, cases: int, *, judged: bool) -> tuple[str
 
 def was_fitted(frame: BarFrame, weights: Weights) -> bool:
     """Say whether the outlook was fitted on days that a market shares."""
-    fitted = weights.recipe["outlook"]
+    fitted = weights.recipe
     first, last = (str(np.datetime64(int(t), "ms"))[:10] for t in (frame.t[0], frame.t[-1]))
     return bool(first <= fitted["last_day"] and last >= fitted["first_day"])
 

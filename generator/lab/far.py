@@ -1,4 +1,4 @@
-"""Recorded candles: sigma, ranges and the axis of stress against what came, how often labels move, with bars."""
+"""Recorded candles: sigma, ranges, volatility words and label against what came, with bars."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from generator.brain.engine import Engine
 from generator.brain.facts import BASELINES
 from generator.brain.outlook import HORIZON_BARS
+from generator.brain.swings import ROUGH, WILD
 from generator.brain.week import quarter_is_over
 from generator.brain.weights import Weights
 from generator.catalog.horizons import HORIZONS
@@ -17,11 +18,11 @@ from generator.lab.outlook import moves_after
 from generator.lab.report import Row, met, table
 from generator.lab.scores import Flags, resampled
 from generator.lab.states import LONG_DAYS, State, States, explained_share, rows_of_states, state_of
-from generator.market.bars import BARS_A_DAY, BarFrame, FloatArray
+from generator.market.bars import BAR_MS, BARS_A_DAY, BarFrame, FloatArray
 
 QUANTILES: Final = (0.05, 0.25, 0.75, 0.95)
 NORMAL: Final = (-1.6449, -0.6745, 0.6745, 1.6449)
-_FEWEST_DAYS: Final = 7  # for the axis of stress to mean anything
+_FEWEST_DAYS: Final = 7  # for the state to mean anything
 _STRESS_BARS: Final = 48
 _DAY: Final = 96  # moments
 _TOP: Final = 0.8
@@ -56,8 +57,7 @@ def follow(frame: BarFrame, warm_up: int, weights: Weights) -> QuarterReadings:
             sigma = engine.sigma()
             reach = sigma[..., None] * engine.ranges.widths()[:, None]
             slow = engine.volatility.slow[0].copy()
-            risk, _ = engine.stress.reading()
-            market_risk = np.nan if risk[-1] is None else risk[-1]
+            market_risk = 100.0 * float(engine.record.rank[0, -1])
             moments.append((row, sigma, engine.outlook.level.copy(), reach, slow, _baselines(engine), market_risk))
 
     at, sigma, level, reach, slow, baselines, risks = (np.array(column) for column in zip(*moments, strict=True))
@@ -94,23 +94,27 @@ def rows_of(frame: BarFrame, readings: QuarterReadings) -> list[Row]:
     days = len(readings.states.label) / BARS_A_DAY
     if days >= _FEWEST_DAYS:
         rows += _stress(frame, variance[2], readings, days)
-        rows += _states(variance[2], readings)
+        rows += _states(frame, variance[2], readings)
     return rows
 
 
 def _unscored(frame: BarFrame, readings: QuarterReadings) -> str:
-    """Return how label and axes behave on candles that something was fitted on, held to no bar."""
+    """Return how the state behave on candles that something was fitted on, held to no bar."""
     if len(readings.states.label) < _FEWEST_DAYS * BARS_A_DAY:
         return ""
     _, variance = moves_after(frame, readings.at)
-    return table("measure | figure", [(measure, figure) for measure, _, figure, _ in _states(variance[2], readings)])
+    return table(
+        "measure | figure", [(measure, figure) for measure, _, figure, _ in _states(frame, variance[2], readings)]
+    )
 
 
-def _states(variance: FloatArray, readings: QuarterReadings) -> list[Row]:
-    """Return how steady label and axes are, and what they say of the next four hours."""
+def _states(frame: BarFrame, variance: FloatArray, readings: QuarterReadings) -> list[Row]:
+    """Return how steady the state are, and what they say of the next four hours."""
     log_volatility = 0.5 * np.log(variance).mean(axis=1)
     known = np.isfinite(log_volatility)
-    return rows_of_states(readings.states, (readings.at - readings.at[0])[known], log_volatility[known])
+    first_bar = int(frame.t[readings.at[0]]) // BAR_MS
+    at = (readings.at - readings.at[0])[known]
+    return rows_of_states(readings.states, at, log_volatility[known], first_bar)
 
 
 def _spread(name: str, sizes: FloatArray, *, has_bar: bool) -> Row:
@@ -206,11 +210,12 @@ def pinball(move: FloatArray, edges: FloatArray) -> float:
 
 
 def _stress(frame: BarFrame, variance: FloatArray, readings: QuarterReadings, days: float) -> list[Row]:
-    """Return how the axis of stress and the risk score stand to the next four hours."""
+    """Return how the words of volatility and the risk score stand to the next four hours."""
     excess = 0.5 * (np.log(variance) - readings.slow).mean(axis=1)
     fall = _falls(frame, readings.at)
     known = np.isfinite(excess) & np.isfinite(readings.risk) & np.isfinite(fall)
-    stressed = readings.states.stressed[readings.at - readings.at[0]][known]
+    rough = np.isin(readings.states.word, (ROUGH, WILD))
+    stressed = rough[readings.at - readings.at[0]][known]
     excess = excess[known]
     fall = fall[known]
     risk = readings.risk[known]
@@ -237,7 +242,7 @@ def _stress(frame: BarFrame, variance: FloatArray, readings: QuarterReadings, da
     ratio = falls(np.arange(len(fall)))
     spread = _between(resampled(falls, len(fall), _DAY), 2)
     return [
-        ("share of time stressed", "", f"{100 * float(readings.states.stressed.mean()):.0f}%", None),
+        ("share of time rough or wild", "", f"{100 * float(rough.mean()):.0f}%", None),
         ("explained share of the next 4 h's log volatility", ">= 0.15", f"{share:.3f}", whole(share >= 0.15)),
         ("AUC of risk_score, top fifth", ">= the outlook's - 0.02", f"{own:.3f}, {outlook:.3f}", own >= outlook - 0.02),
         ("volatility, upper over lower third of risk_score", ">= 1.35", f"{third:.2f}", whole(third >= 1.35)),
@@ -264,7 +269,7 @@ def auc(score: FloatArray, top: Flags) -> float:
 
 def measured(name: str, frame: BarFrame, weights: Weights) -> str:
     """Return the measures of one set as a Markdown table; a week of it (of less, the first half) is warm-up."""
-    fitted = weights.recipe["outlook"]
+    fitted = weights.recipe
     first = str(np.datetime64(int(frame.t[0]), "ms"))[:10]
     last = str(np.datetime64(int(frame.t[-1]), "ms"))[:10]
     was_fitted = first <= fitted["last_day"] and last >= fitted["first_day"]
@@ -276,7 +281,7 @@ def measured(name: str, frame: BarFrame, weights: Weights) -> str:
     head = f"{name}: {len(frame.assets)} assets, {moments / _DAY:.0f} days, {moments} moments"
     if was_fitted:
         reason = f"not scored, the outlook was fitted on {fitted['first_day']} to {fitted['last_day']}"
-        return f"Label and axes, {head}: {reason}.\n\n" + _unscored(frame, readings)
+        return f"The state, {head}: {reason}.\n\n" + _unscored(frame, readings)
 
     scored = [(measure, bar, figure, met(good)) for measure, bar, figure, good in rows_of(frame, readings)]
     return f"How far, {head}.\n\n" + table("measure | bar | figure | met", scored)

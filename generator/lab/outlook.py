@@ -1,5 +1,7 @@
 """Fit the outlook on recorded candles: levels and seasons by ridge regression, gains and laws from the moves."""
 
+import json
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +21,7 @@ from generator.brain.outlook import (
 from generator.brain.smoothing import DAY_BARS
 from generator.brain.volatility import Volatility, bar_variance
 from generator.brain.week import QUARTER_MS, WEEK
+from generator.brain.weights import digest_of
 from generator.catalog.horizons import HORIZONS
 from generator.lab.progress import tracked
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
@@ -211,3 +214,11 @@ def _ridge(inputs: FloatArray, season: FloatArray, target: FloatArray, known: np
         square += regressors.T @ regressors
         product += regressors.T @ target[rows, column]
     return np.asarray(np.linalg.solve(square, product), dtype=np.float64)
+
+
+def save(body: dict[str, Any], out: Path) -> dict[str, Any]:
+    """Write a body with its digest and return it."""
+    body["digest"] = digest_of(body)
+    text = json.dumps(body, separators=(",", ":")).replace('],"', '],\n"')  # a part a line, for a readable diff
+    out.write_text(text + "\n", encoding="utf-8")
+    return body

@@ -13,6 +13,7 @@ import structlog
 
 from generator.arena.values import Hour
 from generator.brain.engine import Engine
+from generator.brain.label import LABELS
 from generator.brain.outlook import RANGE_BARS
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS, HOUR_MS
@@ -231,8 +232,8 @@ def _read_hour(at_ms: int, market_ms: int, engine: Engine, prices: Mapping[str, 
     return Hour(
         at_ms=at_ms,
         market_ms=market_ms,
-        label=str(engine.market_label()),
-        chances=tuple(probabilities(tuple(engine.market_chances().values()))),
+        label=str(LABELS[int(engine.label.label[-1])]),
+        chances=tuple(probabilities(tuple(engine.chances()[:, -1].tolist()))),
         headline="",
         prices={asset: value for asset, value in shown.items() if value is not None},
         warm_up=True,

@@ -19,11 +19,11 @@ from generator.arena.ranges import ranges_of
 from generator.arena.state import RegimeRow
 from generator.arena.values import ArenaView, RangeForecast
 from generator.brain.forecast import EARNED
-from generator.brain.hourly import futures, trends
+from generator.brain.hourly import futures, state_of
 from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
-from generator.catalog.words import MODE_OF_REGIME, RegimeLabel, RoundPhase, SourceMode
+from generator.catalog.words import MODE_OF_SIDE, MarketSide, RegimeLabel, RoundPhase, SourceMode
 from generator.compose.all import compose
 from generator.compose.context import DayBefore, TickContext, Ticks, TickTimes
 from generator.compose.regime import changes, tracked_facts
@@ -283,7 +283,7 @@ def _regime_row(reading: BrainReading | None) -> RegimeRow | None:
     regime = reading.regime
     return RegimeRow(
         label=regime.label,
-        mode=MODE_OF_REGIME[regime.label],
+        mode=MODE_OF_SIDE[regime.axes.side],
         confidence=regime.confidence,
         risk_score=regime.risk_score,
         volatility=regime.axes.swings,
@@ -307,6 +307,7 @@ def describe(  # noqa: PLR0917
     offset_ms = observation.offset_ms if is_replayed else None
     moved_ms = _moved_ms(app) if is_replayed else None
     ticks = app.record.memory.ticks(now_ms)
+    hours = state_of(bars, observation.market_ms) if reading is None else None
 
     return TickContext(
         site=app.publisher.site,
@@ -319,7 +320,8 @@ def describe(  # noqa: PLR0917
         closes={asset: app.market.history.closes(asset, SPARK_POINTS) for asset in ASSETS},
         bars=bars,
         month=app.market.engine.month(bars) if reading is not None else None,
-        trends=trends(bars) if reading is None else {},
+        trends=hours.trends if hours else {},
+        side=hours.side if hours else MarketSide.UNKNOWN,
         futures=futures(bars) if hourly else {},
     )
 

@@ -157,7 +157,6 @@ function human(report) {
   prose("Who pays whom", report.derivatives, "derivatives");
   prose("How deep", report.liquidity);
   prose("How far", report.ladder, "ladder");
-  prose("Hours like this one", report.such_hours);
   prose("How long", report.spells);
   prose("The next four hours", report.partition);
   prose("The Arena", report.arena);

@@ -21,7 +21,7 @@ UNSEEN = "the forecast was not published before the start"
 SET_BACK = "clock was set back"
 RANGE = RegimeRow("range", "NEUTRAL", 60.0, 40.0)
 RISK_ON = RegimeRow("risk_on", "RISK_ON", 60.0, 40.0)
-QUIET = KnownState(VolatilityWord.NORMAL, MarketSide.NONE)
+QUIET = KnownState(VolatilityWord.NORMAL, MarketSide.FLAT)
 
 
 def after_tick(now_ms: int, *active: Round, state: PlayState | None = None, **inputs: object) -> PlayResult:
@@ -58,11 +58,16 @@ def test_a_change_of_the_regime_s_label_is_an_event(before: str | None, now: tup
             QUIET,
             VolatilityWord.EXTREME,
             MarketSide.FALLING,
-            ["The market changed from normal volatility, no trend to elevated volatility, a downtrend."],
+            [
+                (
+                    "The market changed from a flat day, calm or normal volatility to a falling day, rough or wild "
+                    "volatility."
+                )
+            ],
         ),
-        (QUIET, VolatilityWord.CALM, MarketSide.NONE, []),
+        (QUIET, VolatilityWord.CALM, MarketSide.FLAT, []),
         (QUIET, VolatilityWord.UNKNOWN, MarketSide.UNKNOWN, []),
-        (KnownState(), VolatilityWord.NORMAL, MarketSide.NONE, []),
+        (KnownState(), VolatilityWord.NORMAL, MarketSide.FLAT, []),
     ],
 )
 def test_a_change_of_the_state_by_its_axes_is_an_event(

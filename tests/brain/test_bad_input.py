@@ -124,6 +124,11 @@ def sure(asset: AssetReading) -> float:
     return asset.regime_confidence or 0.0
 
 
+def held(reading: BrainReading) -> float:
+    """Return the chance that the market's label stands, 0 where there is none."""
+    return reading.regime.confidence or 0.0
+
+
 def claim(reading: AssetReading) -> float:
     """Return how far the chance of a small move is from its base rate, 0 where nothing is forecast."""
     forecast = reading.forecast
@@ -138,7 +143,7 @@ def width(reading: AssetReading) -> float:
 @pytest.fixture(scope="module")
 def shown() -> tuple[BarFrame, bytes]:
     """Return the market that the service shows, and an engine's state in the middle of a regime that is clear."""
-    frame = SimulatedMarket(2026).bars(_START_MS, _START_MS + (WARM + 2 * DAY_BARS + 60) * BAR_MS)
+    frame = SimulatedMarket(2026).bars(_START_MS, _START_MS + (WARM + 4 * DAY_BARS + 60) * BAR_MS)
     engine = Engine(WEIGHTS, ASSETS)
     engine.advance(frame.rows(0, WARM))
     return frame, engine.dump()
@@ -177,7 +182,7 @@ def test_confidence_falls_with_a_named_reason_and_comes_back(
             assert width(said) > width(other)
             assert (said.forecast is not None) == (said.ranges is not None) == case.forecasts
             assert (said.regime is not RegimeLabel.UNKNOWN) == case.keeps
-    assert now.regime.confidence < before.regime.confidence
+    assert held(now) < held(before)
     assert set(now.limitations) > set(before.limitations)
 
     healed = read(spoilt, frame.rows(case.compared_at, case.healed_at))
@@ -190,13 +195,14 @@ def test_confidence_falls_with_a_named_reason_and_comes_back(
         chances = [one.probabilities.up + one.probabilities.down for one in forecasts if one]
         assert len(chances) == 2
         assert later.assets[asset].limitations == same.assets[asset].limitations
-        assert sure(later.assets[asset]) > 0.5 * sure(same.assets[asset])
+        if case.bars < DAY_BARS:  # an asset that was away for a day has no day to look back on
+            assert sure(later.assets[asset]) > 0.5 * sure(same.assets[asset])
         assert chances[0] == pytest.approx(chances[1], rel=0.3)
     assert later.limitations == same.limitations
     assert later.outlook is not None
     assert same.outlook is not None
     assert later.outlook.h1 < 4.0 * same.outlook.h1
-    assert later.regime.confidence > 0.75 * same.regime.confidence
+    assert held(later) > 0.75 * held(same)
 
 
 def test_a_stream_that_starts_with_ten_bars_is_less_sure_than_one_with_a_past(shown: tuple[BarFrame, bytes]) -> None:
@@ -204,9 +210,9 @@ def test_a_stream_that_starts_with_ten_bars_is_less_sure_than_one_with_a_past(sh
     old, young = Engine.load(WEIGHTS, ASSETS, state), Engine(WEIGHTS, ASSETS)
 
     before, now = (read(engine, frame.rows(WARM, WARM + 10)) for engine in (old, young))
-    later = read(young, frame.rows(WARM + 10, WARM + 2 * DAY_BARS + 10))
+    later = read(young, frame.rows(WARM + 10, WARM + 4 * DAY_BARS + 10))
 
-    assert now.regime.confidence < min(0.3, before.regime.confidence)
+    assert held(now) == 0.0 < held(before)
     assert now.confidence is None
     assert readings.SHORT_REGIME in now.limitations
     for asset in ASSETS:
@@ -215,7 +221,7 @@ def test_a_stream_that_starts_with_ten_bars_is_less_sure_than_one_with_a_past(sh
         assert readings.SHORT in now.assets[asset].limitations
         assert later.assets[asset].limitations == ()
     assert later.limitations == ()
-    assert later.regime.confidence > now.regime.confidence
+    assert held(later) > held(now)
     assert all(later.assets[asset].forecast for asset in ASSETS)
 
 
@@ -251,8 +257,9 @@ def test_data_without_a_fault_is_published_as_the_models_say_it(shown: tuple[Bar
     for row in range(WARM, WARM + 60):
         reading = read(engine, frame.rows(row, row + 1))
 
-        assert reading.regime.confidence == engine.filter.confidence()[-1]
-        assert list(reading.regime.posterior.values()) == engine.filter.chances[:, -1].tolist()
+        ages = engine.label.ages(np.array([frame.t[row]]))[0]
+        held = engine.holds.chances(engine.label.label, ages)[:, -1]
+        assert list(reading.regime.holding.values()) == held.tolist()
         sigma, laws, _ = engine.now()
         within = np.interp(engine.past().band(60) / sigma[1], EDGES, laws[1, 0])
         chances = split(within, engine.outcomes.rates(1)).T.tolist()

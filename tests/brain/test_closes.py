@@ -12,9 +12,9 @@ from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import clock
-from generator.catalog.words import MarketStructure, Trend
+from generator.catalog.words import MarketStructure
 from generator.market.bars import BAR_MS, BarFrame
-from tests.support.markets import market, priced
+from tests.support.markets import market
 
 DAY = 288
 WEEK = 8 * DAY - 3  # bars: more than its hours need
@@ -151,25 +151,3 @@ def test_an_hour_among_few_days_has_no_rank() -> None:
 
     assert week.move_rank is None
     assert week.largest_of in ("day", None)
-
-
-def test_a_trend_that_both_horizons_deny_is_not_named() -> None:
-    wobble = 0.001 * np.where(np.arange(3 * DAY) % 2, 1.0, -1.0)
-    rising = np.cumsum(np.full(3 * DAY, 0.0006)) + wobble
-    turned = rising.copy()
-    turned[-9:] -= 0.6  # below where it was 8 and 20 hours before, too fast for the word that follows slowly
-    before = Engine(Weights.load(), ASSETS)
-    before.advance(priced(100.0 * np.exp(np.column_stack([rising] * 3))).rows(0, len(rising) - 9))
-
-    words = {}
-    for name, path in (("rising", rising), ("turned", turned)):
-        frame = priced(100.0 * np.exp(np.column_stack([path] * 3)))
-        engine = Engine.load(Weights.load(), ASSETS, before.dump())
-        reading = engine.update(frame.rows(len(frame) - 9, len(frame)))
-        assert reading is not None
-        words[name] = (reading.regime.trend, reading.assets["BTC"].trend, reading.assets["BTC"].facts.last_8h or 0.0)
-
-    assert words["rising"][:2] == (Trend.UP, Trend.UP)
-    assert words["rising"][2] > 0.0
-    assert Trend.UP not in words["turned"][:2]
-    assert words["turned"][2] < 0.0

@@ -11,21 +11,11 @@ from generator.brain.outcomes import HORIZON_QUARTERS, Outcomes, base_rates, spl
 from generator.brain.outlook import EDGES
 from generator.brain.weights import Weights
 from generator.catalog.words import Bias, Call
-from generator.lab.simulator import DAY, simulate
-from generator.lab.trace import ours, outcomes, trace
 from tests.support.learning import ends_of
 from tests.support.markets import ASSETS, market
 
 QUARTER = 900_000
 LEARNED = 800  # bars
-
-
-def test_on_a_driftless_market_the_chances_are_hardly_worse_than_the_base_rate() -> None:
-    frame = simulate("null", 60002, days=4).frame
-
-    seen = trace(ours(Weights.load(), frame, 2 * DAY), 2 * DAY)
-
-    assert outcomes(frame, seen).skill() > -0.5
 
 
 def test_the_chances_are_the_laws_and_up_and_down_share_what_is_left(engine: Engine) -> None:

@@ -1,4 +1,4 @@
-"""60-minute bars: a trend and futures pressure, and nothing more."""
+"""Without 5-minute bars: side, trend and futures pressure, and nothing more."""
 
 from datetime import datetime
 from pathlib import Path
@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from generator.brain.hourly import futures, trends
+from generator.brain.hourly import futures, state_of
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS
-from generator.catalog.words import DerivativesState, Trend
-from generator.market.bars import BAR_FIELDS, BarFrame
+from generator.catalog.words import DerivativesState, MarketSide, Trend
+from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
 from generator.market.recorded.recording import load_recording
+from tests.support.markets import market
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "market-data"
 
@@ -22,15 +23,44 @@ def frame(closes: np.ndarray) -> BarFrame:
     return BarFrame(("BTC",), np.arange(len(closes), dtype=np.int64) * HOUR_MS, fields, HOUR_MS)
 
 
-@pytest.mark.parametrize(("drift", "word"), [(0.01, Trend.UP), (-0.01, Trend.DOWN), (0.0, Trend.SIDEWAYS)])
-def test_the_trend_follows_a_clear_drift(drift: float, word: Trend) -> None:
+def closed_ms(bars: BarFrame) -> int:
+    return int(bars.t[-1]) + bars.interval_ms
+
+
+@pytest.mark.parametrize(
+    ("drift", "word", "side"),
+    [
+        (0.001, Trend.UP, MarketSide.RISING),  # 2.4% in a day, more than a usual day's 1.5%
+        (-0.001, Trend.DOWN, MarketSide.FALLING),
+        (0.0, Trend.SIDEWAYS, MarketSide.FLAT),
+    ],
+)
+def test_side_and_trend_are_those_of_the_last_24_hours(drift: float, word: Trend, side: MarketSide) -> None:
     wobble = np.tile([0.004, -0.004], 20)
+    bars = frame(100 * np.exp(np.cumsum(drift + wobble)))
 
-    assert trends(frame(100 * np.exp(np.cumsum(drift + wobble))))["BTC"] == word
+    state = state_of(bars, closed_ms(bars))
+
+    assert (state.trends["BTC"], state.side) == (word, side)  # of one coin alone the market is that coin
 
 
-def test_too_few_bars_have_no_trend() -> None:
-    assert trends(frame(np.full(8, 100.0)))["BTC"] == Trend.UNKNOWN
+def test_bars_of_five_minutes_and_of_an_hour_give_one_word() -> None:
+    fine = market(10 * 288, seed=6)
+    hours = np.flatnonzero((fine.t + BAR_MS) % HOUR_MS == 0)
+    fields = {name: values[hours] for name, values in fine.fields.items()}
+    coarse = BarFrame(fine.assets, fine.t[hours] + BAR_MS - HOUR_MS, fields, HOUR_MS)
+
+    for end in range(60, len(hours), 7):
+        now_ms = int(fine.t[hours[end - 1]]) + BAR_MS
+        assert state_of(fine.closed_by(now_ms), now_ms) == state_of(coarse.closed_by(now_ms), now_ms)
+
+
+def test_nothing_is_said_of_a_day_that_is_not_whole_or_is_over() -> None:
+    short = frame(np.full(20, 100.0))
+    assert state_of(short, closed_ms(short)).side is MarketSide.UNKNOWN
+    whole = frame(np.full(40, 100.0))
+    assert state_of(whole, closed_ms(whole) + HOUR_MS).side is MarketSide.FLAT
+    assert state_of(whole, closed_ms(whole) + 2 * HOUR_MS).side is MarketSide.UNKNOWN
 
 
 def test_crowding_is_read_from_funding_alone() -> None:

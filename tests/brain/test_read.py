@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from generator.brain.engine import Engine
 from generator.brain.json_lines import BarError, JsonLinesReader
 from generator.brain.weights import Weights
-from generator.catalog.words import READ_BIAS
+from generator.catalog.words import READ_BIAS, READ_REGIME
 from generator.cli.read import read
 from generator.market.bars import BAR_MS, BarFrame
 from tests.support.markets import START_MS, market
@@ -88,13 +88,13 @@ def test_the_answers_are_the_engines_readings(answers: list[dict[str, Any]]) -> 
         assert reading is not None
         assert reading.outlook is not None
         assert forecast is not None
-        assert answer["regime"] == reading.regime.label.value
-        assert answer["confidence"] == reading.regime.confidence
+        assert answer["regime"] == READ_REGIME[reading.regime.label]
+        assert answer["confidence"] == max(reading.regime.holding.values())  # below three days there is no label
         assert answer["bias"] == READ_BIAS[reading.direction]
         assert answer["volatility_outlook"]["24h"] == reading.outlook.h24
         assert (ranges := reading.assets["ETH"].ranges) is not None
         assert answer["assets"]["ETH"]["ranges"]["4h"][3] == 1e4 * ranges["4h"].high_90
-        assert list(answer["probs"].values()) == list(reading.regime.posterior.values())
+        assert list(answer["probs"].values()) == list(reading.regime.holding.values())
         assert answer["assets"]["ETH"]["arena"]["up"] == forecast.probabilities.up
 
 

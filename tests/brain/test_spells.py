@@ -2,7 +2,6 @@
 
 import math
 import statistics
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -10,15 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.brain.axes import NONE, RISING, SIDES, UNKNOWN
 from generator.brain.engine import Engine
+from generator.brain.label import LABELS
 from generator.brain.month import HOURS, Month
-from generator.brain.regime import LABELS
+from generator.brain.side import FLAT, RISING, SIDES, UNKNOWN
+from generator.brain.smoothing import DAY_BARS
 from generator.brain.spells import Spell, Spells, enough, spells_of, survival
 from generator.brain.weights import Weights
 from generator.catalog.durations import HOUR_MS
-from generator.lab.simulator import simulate
 from generator.market.bars import BAR_MS, BarFrame
+from tests.support.markets import market
 from tests.support.ten_moments import ten_moments
 
 DAY_MS = 24 * HOUR_MS
@@ -99,32 +99,32 @@ def test_a_figure_needs_thirty_spells_on_seven_days() -> None:
 
 
 def test_an_unseen_beginning_leaves_a_spell_out_and_an_unseen_end_censors_it() -> None:
-    rows = np.array([[0, RISING], [9, NONE], [20, UNKNOWN], [30, NONE], [50, RISING]], dtype=float)
+    rows = np.array([[0, RISING], [9, FLAT], [20, UNKNOWN], [30, FLAT], [50, RISING]], dtype=float)
 
-    assert spells_of(rows, 60, UNKNOWN) == [Spell(NONE, 9, 20, None), Spell(RISING, 50, 60, None)]
+    assert spells_of(rows, 60, UNKNOWN) == [Spell(FLAT, 9, 20, None), Spell(RISING, 50, 60, None)]
 
 
 def test_what_becomes_unknown_in_a_hole_was_known_until_the_hole() -> None:
     spells = Spells()
     t_ms = np.array([0, 1, 2, 40]) * BAR_MS
-    sides = np.array([NONE, RISING, RISING, UNKNOWN], dtype=float)
+    sides = np.array([FLAT, RISING, RISING, UNKNOWN], dtype=float)
 
     spells.update(t_ms, {"side": sides}, np.zeros(4), np.array([1, 1, 1, 38]))
     spells.at(3)
 
-    assert spells.side[-3:].tolist() == [[BAR_MS, NONE], [2 * BAR_MS, RISING], [3 * BAR_MS, UNKNOWN]]
+    assert spells.side[-3:].tolist() == [[BAR_MS, FLAT], [2 * BAR_MS, RISING], [3 * BAR_MS, UNKNOWN]]
 
 
 def test_changes_are_those_of_the_readings_bar_by_bar() -> None:
-    frame = simulate("alt", 60001, days=5).frame
+    frame = market(6 * DAY_BARS, seed=5)
     engine = Engine(Weights.load(), frame.assets)
     sides: list[Any] = []
     labels: list[Any] = []
     for row in engine.replay(frame):
-        axes, label = SIDES[int(engine.axes.side[0])], engine.market_label()
+        side, label = SIDES[int(engine.side.side[-1])], LABELS[int(engine.label.label[-1])]
         closes_ms = int(frame.t[row]) + BAR_MS
-        if not sides or sides[-1][1] is not axes:
-            sides.append((closes_ms, axes))
+        if not sides or sides[-1][1] is not side:
+            sides.append((closes_ms, side))
         if not labels or labels[-1][1] is not label:
             labels.append((closes_ms, label))
 
@@ -133,7 +133,7 @@ def test_changes_are_those_of_the_readings_bar_by_bar() -> None:
 
     assert len(labels) > 3
     assert kept(engine.spells.side, SIDES)[1:] == sides[1:]  # the first was not known before either
-    assert kept(engine.spells.label, LABELS) == labels
+    assert kept(engine.spells.label, LABELS)[1:] == labels[1:]
 
 
 class Candles:
@@ -202,55 +202,3 @@ def test_the_largest_hour_of_the_day_has_its_place_in_day_week_and_month(kept: t
     assert found.end_ms == largest
     assert found.move == pytest.approx(moves[largest])
     assert (found.place_in_day, found.place_in_week, found.place_in_month) == (place(24), place(168), place(HOURS))
-
-
-def test_what_followed_hours_like_this_one_is_counted_from_the_candles(kept: tuple[Month, Candles]) -> None:
-    month, candles = kept
-    days = {at: candles.mean(at, 24) for at in candles.hours[24:]}
-    usual_day = 0.4307 * 1.4826 * statistics.median(abs(move) for move in days.values())
-
-    def size(at: int) -> int:
-        return (days[at] > usual_day) - (days[at] < -usual_day)
-
-    def state(at: int) -> tuple[int | None, ...]:
-        axes = (month.spells.side, month.spells.step)
-        return tuple(
-            next((s.state for s in axis if s.start_ms <= at < s.end_ms or s.end_ms == at == month.now_ms), None)
-            for axis in axes
-        )
-
-    like = [
-        at for at in days if at != month.now_ms and (size(at), state(at)) == (size(month.now_ms), state(month.now_ms))
-    ]
-    assert month.such is not None
-    assert (month.such.n, month.such.size) == (len(like), size(month.now_ms))
-    assert month.such.days == len({datetime.fromtimestamp(at / 1000, UTC).date() for at in like})
-    for found in month.such.followed:
-        later = {
-            at: candles.mean(at + found.hours * HOUR_MS, found.hours)
-            for at in days
-            if at + found.hours * HOUR_MS <= month.now_ms
-        }
-        usual = 0.4307 * 1.4826 * statistics.median(abs(move) for move in later.values())
-        came = [later[at] for at in like if at in later]
-        assert found.usual == pytest.approx(usual)
-        assert found.like == (
-            sum(move > usual for move in came),
-            sum(abs(move) <= usual for move in came),
-            sum(move < -usual for move in came),
-        )
-        assert sum(found.every) == len(later)
-
-
-def test_an_hour_is_called_different_only_where_the_days_say_so() -> None:
-    for moment in ten_moments().values():
-        assert moment.ctx.month is not None
-        such = moment.ctx.month.such
-        for found in such.followed if such else ():
-            shares = [
-                like / sum(found.like) - every / sum(found.every)
-                for like, every in zip(found.like, found.every, strict=True)
-            ]
-            for share, (low, high), differs in zip(shares, found.intervals, found.differs, strict=True):
-                assert low <= share <= high
-                assert differs is not (low <= 0.0 <= high)

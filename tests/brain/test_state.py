@@ -162,9 +162,10 @@ def test_moves_the_line_and_its_ends_are_those_of_a_plain_loop() -> None:
     for bar in range(300, len(t_ms), 97):
         at = int(t_ms[bar] // BAR_MS)
         for span, moved in zip(SPANS, state.moves.moves[:, bar], strict=True):
-            if at < span:
+            bars = span * HOUR_BARS
+            if at < bars:
                 continue
-            moves = whole[at] / whole[at - span] - 1.0
+            moves = whole[at] / whole[at - bars] - 1.0
             assert np.allclose(moved[:-1], moves, equal_nan=True)
             known = moves[np.isfinite(moves)]
             assert moved[-1] == pytest.approx(known.mean() if len(known) >= 3 else moves[0], nan_ok=True)

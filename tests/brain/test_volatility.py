@@ -1,4 +1,4 @@
-"""How far: the frozen regression, ranges that come true as often as they say, one axis of stress."""
+"""How far: the frozen regression, ranges that come true as often as they say."""
 
 import json
 import math
@@ -11,11 +11,9 @@ import pytest
 from generator.brain.engine import Engine
 from generator.brain.outlook import EDGES, HORIZON_BARS, calendar
 from generator.brain.ranges import RangeModel
-from generator.brain.stress import Stress
 from generator.brain.week import QUARTER_MS
 from generator.brain.weights import PACKAGED_OUTLOOK, Weights
 from generator.catalog.horizons import HORIZONS
-from generator.catalog.words import VolatilityWord
 from generator.market.bars import BAR_MS, FloatArray
 from tests.support.learning import teach
 from tests.support.markets import market
@@ -124,36 +122,3 @@ def test_ranges_widen_with_the_horizon_and_lie_around_the_price() -> None:
         for one in edges:
             assert one.low_90 < one.low_50 < 0.0 < one.high_50 < one.high_90
         assert [one.high_90 for one in edges] == sorted(one.high_90 for one in edges)
-
-
-def shown(levels: list[float]) -> list[tuple[float, float]]:
-    """Return rank and word of the market after each quarter hour of a history from calm to rough, then `levels`."""
-    stress, out = Stress(1), []
-    for at, level in enumerate([*np.linspace(-1.0, 1.0, 400), *levels]):
-        stress.update(np.array([(at + 1) * QUARTER_MS - BAR_MS]), np.array([[level]]), np.ones((1, 1)))
-        stress.settle()
-        out.append((float(stress.rank[-1]), float(stress.word[-1])))
-    return out[400:]
-
-
-def test_the_rank_is_the_share_of_the_week_that_was_calmer() -> None:
-    ranks = [rank for rank, _ in shown([-2.0, 0.0, 3.0])]
-
-    assert ranks == pytest.approx([0.0, 0.5, 1.0], abs=0.01)
-
-
-def test_a_word_does_not_flicker_between_two_thresholds() -> None:
-    words = [word for _, word in shown([0.6, 0.1, 0.4, -0.1, -0.3, 0.4, -0.8, -0.6, -0.3])]
-
-    assert words == [2, 2, 2, 1, 1, 1, 0, 0, 1]
-
-
-def test_the_word_of_volatility_is_the_axis_and_unknown_under_a_day_of_bars() -> None:
-    engine = Engine(WEIGHTS, ("BTC",))
-    engine.advance(market(280, assets=("BTC",)))
-    assert engine.stress.reading()[1] == [VolatilityWord.UNKNOWN] * 2
-
-    engine.advance(market(300, assets=("BTC",)).rows(280, 300))
-    scores, words = engine.stress.reading()
-    assert None not in scores
-    assert VolatilityWord.UNKNOWN not in words

@@ -13,9 +13,10 @@ from generator.arena.scores import track_record
 from generator.arena.teacher import RunningTotals
 from generator.brain.derivatives import Pressure
 from generator.brain.evidence import FAMILIES
+from generator.brain.reading import Axes
 from generator.catalog.assets import ASSETS
 from generator.catalog.text.readings import SOME_MISSING
-from generator.catalog.words import DerivativesState, MarketState, RegimeLabel, RoundPhase, Side, VolatilityWord
+from generator.catalog.words import DerivativesState, MarketSide, MarketState, RoundPhase, Side, VolatilityWord
 from generator.compose.all import compose
 from generator.compose.inputs import market_limitations
 from generator.compose.regime import market_state
@@ -68,7 +69,7 @@ def test_on_hourly_bars_the_regime_is_unknown_and_the_rest_is_read() -> None:
 
     assert body["regime"]["label"] == "unknown"
     assert body["regime"]["volatility"] == "unknown"
-    assert (body["market_mode"], body["market_state"]) == ("UNKNOWN", "UNKNOWN")
+    assert (body["market_mode"], body["market_state"]) == ("RISK_ON", "UNKNOWN")
     assert body["regime"]["confidence"] is None
     assert "confidence" not in body
     assert body["regime"]["trend"] == "up"
@@ -227,28 +228,21 @@ def test_the_round_clock_is_as_of_the_update() -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "volatility", "confidence", "state"),
+    ("side", "volatility", "state"),
     [
-        (RegimeLabel.UNKNOWN, VolatilityWord.CALM, 90.0, MarketState.UNKNOWN),
-        (RegimeLabel.RISK_OFF, VolatilityWord.CALM, 90.0, MarketState.WAIT),
-        (RegimeLabel.HIGH_VOLATILITY, VolatilityWord.NORMAL, 90.0, MarketState.CAUTION),
-        (RegimeLabel.TRANSITION, VolatilityWord.NORMAL, 90.0, MarketState.WAIT),
-        (RegimeLabel.RISK_ON, VolatilityWord.EXTREME, 90.0, MarketState.CAUTION),
-        (RegimeLabel.RANGE, VolatilityWord.EXTREME, 90.0, MarketState.CAUTION),
-        (RegimeLabel.RISK_ON, VolatilityWord.CALM, 60.0, MarketState.OPPORTUNITY),
-        (RegimeLabel.RISK_ON, VolatilityWord.NORMAL, 59.9, MarketState.WAIT),
-        (RegimeLabel.RISK_ON, VolatilityWord.ELEVATED, 90.0, MarketState.CAUTION),
-        (RegimeLabel.RISK_ON, VolatilityWord.UNKNOWN, 90.0, MarketState.WAIT),
-        (RegimeLabel.RISK_ON, VolatilityWord.CALM, None, MarketState.WAIT),
-        (RegimeLabel.RANGE, VolatilityWord.CALM, 90.0, MarketState.WAIT),
+        (MarketSide.UNKNOWN, VolatilityWord.CALM, MarketState.UNKNOWN),
+        (MarketSide.RISING, VolatilityWord.UNKNOWN, MarketState.UNKNOWN),
+        (MarketSide.FALLING, VolatilityWord.CALM, MarketState.WAIT),
+        (MarketSide.FLAT, VolatilityWord.NORMAL, MarketState.WAIT),
+        (MarketSide.BOTH_WAYS, VolatilityWord.CALM, MarketState.WAIT),
+        (MarketSide.RISING, VolatilityWord.CALM, MarketState.OPPORTUNITY),
+        (MarketSide.RISING, VolatilityWord.NORMAL, MarketState.OPPORTUNITY),
+        (MarketSide.RISING, VolatilityWord.ELEVATED, MarketState.CAUTION),
+        (MarketSide.FLAT, VolatilityWord.EXTREME, MarketState.CAUTION),
     ],
 )
-def test_the_market_state_follows_the_rule(
-    label: RegimeLabel, volatility: VolatilityWord, confidence: float | None, state: MarketState
-) -> None:
-    stressed = volatility in (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
-
-    assert market_state(label, volatility, confidence, stressed=stressed) is state
+def test_the_market_state_follows_the_rule(side: MarketSide, volatility: VolatilityWord, state: MarketState) -> None:
+    assert market_state(Axes(volatility, side)) is state
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
@@ -303,9 +297,11 @@ def test_a_young_derivatives_state_degrades_nothing_a_missing_one_does(state: De
     ctx = full_context()
     assert ctx.reading is not None
     btc = ctx.reading.assets["BTC"]
-    evidence = tuple(replace(one, side=Side.MISSING) if one.family == "derivatives" else one for one in btc.evidence)
-    young = replace(btc, evidence=evidence, coverage=5 / 6, pressure=Pressure(state, 0.2, 0.5))
-    reading = replace(ctx.reading, coverage=41 / 42, assets={**ctx.reading.assets, "BTC": young})
+    evidence = tuple(
+        replace(one, side=Side.MISSING) if one.family in {"funding", "interest"} else one for one in btc.evidence
+    )
+    young = replace(btc, evidence=evidence, coverage=6 / 8, pressure=Pressure(state, 0.2, 0.5))
+    reading = replace(ctx.reading, coverage=54 / 56, assets={**ctx.reading.assets, "BTC": young})
 
     body = compose(replace(ctx, reading=reading)).free["/api/market-regime.php"].as_json()
 
@@ -391,7 +387,7 @@ def test_the_confidences_are_kept_apart_and_name_their_kind() -> None:
     assert [row["confidence"] is None for row in coins.values()] == [row["call"] == "none" for row in coins.values()]
     assert {row["confidence_kind"] for row in coins.values() if row["call"] == "none"} == {"no_call"}
     kinds = body["confidence"]["regime_kind"], body["confidence"]["prediction_kind"], coin["confidence_kind"]
-    assert kinds == ("posterior", "share_of_assets", "class_probability")
+    assert kinds == ("holds_four_hours", "share_of_assets", "class_probability")
 
 
 @pytest.mark.parametrize("name", CONTEXTS)

@@ -119,7 +119,7 @@ def test_each_paid_answer_has_fields_that_no_free_answer_has() -> None:
         "x402-market-regime": {"what_changed", "risk_drivers", "expected_move", "same_as_market"},
         "x402-main-brain": {"edge_percent", "supporting", "opposing", "biases", "touch", "usual_percent", "leads"},
         "x402-atlas": {"touch", "usual_move_percent", "ahead_correlation", "deepest_first", "held_90"},
-        "x402-atlas-human-report": {"verdict", "losses", "touch", "limits", "such_hours", "plots"},
+        "x402-atlas-human-report": {"verdict", "losses", "touch", "limits", "spells", "plots"},
     }
 
     for product, fields in added.items():
@@ -189,7 +189,7 @@ def test_depth_and_funding_that_are_missing_are_null_and_limited_and_all_is_sold
     assert layer["liquidity"]["depth_1pct_usd"] is layer["derivatives"]["mean_rate_8h_percent"] is None
     assert not re.search(r"\d", report["derivatives"]["text"])
     assert report["liquidity"]["text"] == "How deep the order books are is not known."
-    assert report["evidence"]["missing"] == ["order book (7)", "funding (7)"]
+    assert report["evidence"]["missing"] == ["funding (7)", "open interest (7)", "order book (7)"]
     assert "funding" not in {plot["name"] for plot in report["plots"]}
 
 

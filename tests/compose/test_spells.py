@@ -12,15 +12,13 @@ from typing import Final
 import numpy as np
 import pytest
 
-from generator.brain.axes import SIDES
-from generator.brain.month import OUTCOMES, Followed, MarketSpells, Month, MonthRank, SuchHours
-from generator.brain.regime import LABELS
+from generator.brain.label import LABELS
+from generator.brain.month import MarketSpells, Month, MonthRank
+from generator.brain.side import SIDES
 from generator.brain.spells import FEWEST_SPELLS, Spell
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso
-from generator.catalog.text import kept
 from generator.compose.spells import STEPS, Spells, StateSpells, spells
-from generator.compose.such_hours import such_hours
 from tests.support.builders import NOW_MS, full_context
 
 NOW: Final = NOW_MS // HOUR_MS * HOUR_MS
@@ -45,7 +43,6 @@ def drawn(seed: int, states: int, count: int) -> list[Spell]:
 def month() -> Month:
     hours_ms = NOW - HOUR_MS * np.arange(719, -1, -1)
     sharp = np.sort(np.array(Random(3).sample(list(map(float, hours_ms[1:])), 220)))
-    followed = Followed(4, 0.0123, (7, 3, 5), (300, 250, 149), ((0.01, 0.2), (-0.3, -0.02), (-0.1, 0.1)), 9)
     ranks = {
         "stress": MonthRank(-5.4321, 0.8768, 719, -5.1234),
         "dispersion": MonthRank(0.012345, 0.25, 700, 0.023456),
@@ -55,11 +52,9 @@ def month() -> Month:
     return Month(
         now_ms=NOW,
         days=30.0,
-        spells=MarketSpells(drawn(1, len(SIDES), 240), drawn(2, len(STEPS), 160), drawn(4, len(LABELS), 330)),
+        spells=MarketSpells(drawn(1, len(SIDES), 240), drawn(2, len(STEPS), 160), drawn(4, len(LABELS) - 1, 330)),
         ranks=ranks,
         largest_hour=None,
-        state=(1, 0),
-        such=SuchHours(1, 0.0345, 15, 9, (followed,)),
         sharp=sharp,
         day_rank=None,
         closes=np.full((720, 1), np.nan),
@@ -213,52 +208,3 @@ def test_a_rank_is_shown_in_the_unit_of_its_measure() -> None:
         "funding": {"now": 0.0123, "usual": None, "rank_percent": None, "n": 100},
         "volume": {"now": 1_235_000.0, "usual": 7_654_000.0, "rank_percent": 100.0, "n": 719},
     }
-
-
-def test_what_followed_such_hours_is_counted_next_to_all_hours() -> None:
-    made = such_hours(replace(full_context(), month=month()))
-    assert made is not None
-    assert (made.hours, made.days, made.after["24h"]) == (15, 9, None)
-    after = made.after["4h"]
-    assert after is not None
-
-    like, every = (7, 3, 5), (300, 250, 149)
-    assert (after.such, after.all, after.days, after.usual_percent) == (sum(like), sum(every), 9, 1.23)
-    for name, such, count in zip(OUTCOMES, like, every, strict=True):
-        outcome = after.outcomes[name]
-        assert (outcome.such, outcome.all) == (such, count)
-        assert outcome.difference_percent == pytest.approx(100 * such / 15 - 100 * count / 699, abs=0.051)
-    intervals = {name: (row.low_percent, row.high_percent, row.differs) for name, row in after.outcomes.items()}
-    assert intervals == {"up": (1.0, 20.0, True), "within": (-30.0, -2.0, True), "down": (-10.0, 10.0, False)}
-    assert made.statement == after.text
-    assert made.rule == made.rule[:1].upper() + made.rule[1:].rstrip(".") + "."
-
-
-def test_outcomes_as_frequent_as_always_differ_by_zero_from_all_hours() -> None:
-    same = Followed(24, 0.0, (6, 3, 6), (40, 20, 40), ((0.0, 0.0),) * 3, 9)
-    such = SuchHours(0, 0.0, 15, 9, (same,))
-
-    made = such_hours(replace(full_context(), month=replace(month(), such=such)))
-
-    assert made is not None
-    after = made.after["24h"]
-    assert after is not None
-    assert after.usual_percent == 0.0
-    for outcome in after.outcomes.values():
-        assert (outcome.difference_percent, outcome.low_percent, outcome.high_percent) == (0.0, 0.0, 0.0)
-        assert not outcome.differs
-
-
-def test_without_a_month_or_a_state_there_are_no_such_hours() -> None:
-    for known in (None, replace(month(), such=None), replace(month(), state=None)):
-        assert such_hours(replace(full_context(), month=known)) is None
-
-
-def test_too_few_such_hours_are_said_with_their_number() -> None:
-    few = SuchHours(0, 0.0345, 4, 3, ())
-
-    made = such_hours(replace(full_context(), month=replace(month(), such=few)))
-
-    assert made is not None
-    assert made.after == {"4h": None, "24h": None}
-    assert made.statement == kept.too_few(4, 3)

@@ -109,7 +109,7 @@ def test_the_price_plot_is_every_second_close_of_five_days(name: str) -> None:
     assert series_of(drawn) == {"Bitcoin": [pytest.approx(closes[each], rel=1e-5) for each in at]}
     assert (drawn["kind"], drawn["unit"], drawn["part"]) == ("line", "US dollars", "what_changed")
     assert len(drawn["states"]) == 60
-    assert set(drawn["states"]) <= {"rising", "falling", "none", "unknown"}
+    assert set(drawn["states"]) <= {"rising", "falling", "flat", "both_ways", "unknown"}
 
 
 @pytest.mark.parametrize("name", names()[::4])

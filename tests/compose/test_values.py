@@ -168,7 +168,7 @@ def test_the_regime_is_published_as_the_brain_reads_it() -> None:
     read = ctx.reading.regime
 
     assert (shown["label"], shown["trend"], shown["volatility"]) == (read.label, read.trend, read.volatility)
-    assert shown["probabilities"] == {label.value: round(chance, 4) for label, chance in read.posterior.items()}
+    assert shown["probabilities"] == {label.value: round(chance, 4) for label, chance in read.holding.items()}
     assert (shown["confidence"], shown["risk_score"]) == (71.3, 41.2)
     assert (shown["dwell_minutes"], shown["previous_label"]) == (420, "range")
     assert (shown["since"], shown["as_of"]) == ("2026-11-20T02:53:00Z", "2026-11-20T09:50:00Z")

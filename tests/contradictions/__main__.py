@@ -16,8 +16,7 @@ from typing import Annotated, Final
 import typer
 
 from generator.catalog.assets import ASSETS
-from generator.lab.__main__ import span_of
-from generator.lab.evaluate import read_candles
+from generator.lab.candles import read_candles
 from generator.market.bars import BAR_MS, BarFrame
 from generator.market.recorded.recording import load_recording
 from generator.market.simulated.market import SimulatedMarket
@@ -136,6 +135,12 @@ def table(columns: Mapping[str, Found]) -> str:
         for what in ("bars", "texts", "bodies", "lessons", "releases")
     ]
     return "\n".join([*head, *rows, *read])
+
+
+def span_of(seeds: str) -> range:
+    """Return the seeds from `FIRST-LAST` or one number."""
+    first, _, last = seeds.partition("-")
+    return range(int(first), int(last or first) + 1)
 
 
 if __name__ == "__main__":

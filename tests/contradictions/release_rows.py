@@ -37,6 +37,12 @@ _OTHER_NAMES: Final = {
     "volatility": r"\bswings\b",
     "people": r"\bhumans\b",
 }
+_SIDES: Final = {
+    "rising": "rising day",
+    "falling": "falling day",
+    "flat": "flat day",
+    "both_ways": "day of ups and downs",
+}
 
 
 class Counted(NamedTuple):
@@ -278,24 +284,23 @@ def two_chances_of_a_move(release: Release) -> str:
     return ""
 
 
-def other_trend_on_the_page(release: Release) -> str:
-    """Return the trend among the landing page's figures where it is not that of the axis."""
-    words = {"rising": "uptrend", "falling": "downtrend", "none": "no trend"}
-    side = words.get(release.bodies["market-regime"]["regime"]["axes"]["side"])
-    found = re.search(r"\bTrend (uptrend|downtrend|no trend|sideways|up|down)\b", release.landing)
-    return f"{found[1]}, the axis {side}" if found and side and found[1] != side else ""
+def other_side_on_the_page(release: Release) -> str:
+    """Return the side among the landing page's figures where it is not that of the bodies."""
+    side = _SIDES.get(release.bodies["market-regime"]["regime"]["axes"]["side"])
+    found = re.search(rf"\bLast 24 hours ({'|'.join(_SIDES.values())})\b", release.landing)
+    return f"{found[1]}, the bodies {side}" if found and side and found[1] != side else ""
 
 
 def news_of_another_state(release: Release) -> str:
-    """Return the newest news of the state where it does not lead with the axes that the bodies have."""
+    """Return the newest news of the state where it does not lead with the state that the bodies have."""
     axes = release.bodies["market-regime"]["regime"]["axes"]
     news = next((entry for entry in release.news if entry["_emi"]["kind"] == "state"), None)
-    if news is None or "unknown" in axes.values():
+    if news is None or "unknown" in (axes["swings"], axes["side"]):
         return ""
-    volatility = "Elevated" if axes["swings"] in {"elevated", "extreme"} else "Normal"
-    trend = {"rising": "an uptrend", "falling": "a downtrend", "none": "no trend"}[axes["side"]]
+    volatility = "rough or wild" if axes["swings"] in {"elevated", "extreme"} else "calm or normal"
+    side = _SIDES[axes["side"]]
     title = re.sub(r"^\w+: | \(before: .*", "", news["title"])
-    return "" if title == f"{volatility} volatility, {trend}" else f"{news['title']} under {axes}"
+    return "" if title == f"A {side}, {volatility} volatility" else f"{news['title']} under {axes}"
 
 
 RELEASE: Final[dict[str, Callable[[Release], str]]] = {
@@ -309,5 +314,5 @@ RELEASE: Final[dict[str, Callable[[Release], str]]] = {
     "a confidence without a call, or of another outcome": wrong_confidence,
     "news of another state than the bodies have": news_of_another_state,
     "two chances of one move": two_chances_of_a_move,
-    "a trend on the landing page that its axis contradicts": other_trend_on_the_page,
+    "a side on the landing page that the bodies contradict": other_side_on_the_page,
 }

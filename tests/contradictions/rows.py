@@ -12,11 +12,10 @@ from generator.catalog.counts import in_words
 from generator.catalog.text.asset import PublishedAsset
 from generator.catalog.text.forecast import AHEAD_POINTS, PublishedForecast
 from generator.catalog.text.market import (
-    EXTREME_RANK,
-    LIKELY,
     LONGEST_HEADLINE,
     PublishedMarket,
 )
+from generator.catalog.text.state import ROUGHNESS, side_words
 from generator.catalog.thresholds import (
     CONTRACTS_PERCENT,
     FLAT_PERCENT,
@@ -24,12 +23,12 @@ from generator.catalog.thresholds import (
     HOUR_MOVE_PERCENT,
     REBOUND_PERCENT,
 )
-from generator.catalog.words import Call, MarketSide, MarketState, MarketStructure, RegimeLabel, Trend, VolatilityWord
+from generator.catalog.words import Call, MarketSide, MarketState, RegimeLabel, Trend, VolatilityWord
 
 _STRESSED: Final = (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
 _QUIET: Final = (VolatilityWord.CALM, VolatilityWord.NORMAL)
-EVEN: Final = 50.0  # a rank above it is more than most of the week
-LEAD_LIMIT: Final = 15.01  # percentage points that a shown regime may lie behind the likeliest
+EVEN: Final = 50.0  # a rank above it is more than most on record
+_LEFT_ROUGH: Final = 45.0  # a rank below which a rough market is rough no more
 _ROUNDED: Final = 0.011  # percent, of a published change
 _DECIMAL: Final = 0.06  # percent, of a change written with one decimal
 
@@ -39,8 +38,6 @@ class MarketTruth(NamedTuple):
 
     hour: float | None = None  # mean change over the hour up to now, percent
     usual_day: float | None = None  # median size of the kept days' mean changes, percent
-    last_8h: tuple[float, float] | None = None  # lowest and highest mean change over 8 to 8 1/6 hours, percent
-    last_20h: tuple[float, float] | None = None  # likewise over 20
 
 
 class MarketText(NamedTuple):
@@ -77,8 +74,6 @@ class AssetTruth(NamedTuple):
     above_low: float | None = None
     broke_high: bool | None = None  # whether the present hour had a price above the 24 hours before it
     broke_low: bool | None = None
-    last_8h: tuple[float, float] | None = None  # lowest and highest change over 8 to 8 1/6 hours, percent
-    last_20h: tuple[float, float] | None = None
 
 
 class AssetText(NamedTuple):
@@ -104,17 +99,13 @@ def _said(pattern: str) -> Callable[[str], bool]:
 
 _no_direction = _said(r"both ways|no (clear|broad|lasting) direction|sideways|range-bound|no clear side")
 _calm = _said(r"calmer|small swings|steady")
-_wild = _said(r"more volatile than|large swings|wide swings|volatility is extreme|^elevated volatility|now extreme")
+_wild = _said(
+    r"more volatile than|large swings|wide swings|volatility is extreme|^[^.]*, (?:rough|wild)\b|still count as rough"
+)
 _nowhere = _said(r"gone nowhere|without a clear trend|is flat")
 _sized = _said(r"[+-]?\d+\.\d%")
 _rose = _said(r"in the last hour (prices|it) (rose|jumped)")
 _fell = _said(r"in the last hour (prices|it) (fell|dropped)")
-_SIDE_WORDS: Final = {
-    MarketSide.RISING: "an uptrend",
-    MarketSide.FALLING: "a downtrend",
-    MarketSide.NONE: "no trend",
-    MarketSide.UNKNOWN: "unknown",
-}
 
 
 def _few_up(facts: PublishedMarket) -> bool:
@@ -123,32 +114,6 @@ def _few_up(facts: PublishedMarket) -> bool:
 
 def _few_down(facts: PublishedMarket) -> bool:
     return facts.known > 0 and 2 * facts.down < facts.known and facts.trend is not Trend.DOWN
-
-
-def _behind(facts: PublishedMarket) -> bool:
-    named = facts.label in facts.chances
-    return named and max(facts.chances.values()) - facts.chances[facts.label] > LEAD_LIMIT
-
-
-def _named(t: MarketText) -> str:
-    """Return the sentence that names the regime; empty without one."""
-    found = re.search(r"Regime: .*?\.(?= |$)", t.summary)
-    return found[0] if found else ""
-
-
-def _one_sided_name(t: MarketText) -> bool:
-    """Say whether a regime is named against the day as if nothing spoke against it."""
-    facts = t.facts
-    rough = facts.volatility in _STRESSED
-    moving = facts.broad != 0 or (facts.usual_days or 0.0) >= 1.0
-    against = {
-        RegimeLabel.RISK_ON: _few_up(facts),
-        RegimeLabel.RISK_OFF: _few_down(facts),
-        RegimeLabel.RANGE: rough or moving,
-        RegimeLabel.HIGH_VOLATILITY: facts.volatility in _QUIET,
-    }
-    named = facts.asserted and _named(t) != ""
-    return named and against.get(facts.label, False) and "though" not in _named(t)
 
 
 def _miscounted(t: MarketText) -> bool:
@@ -171,11 +136,6 @@ def _hour_without_sign(t: MarketText) -> bool:
     return not (_rose if moved > 0 else _fell)(t.last_hour)
 
 
-def _denied(spans: tuple[tuple[float, float] | None, tuple[float, float] | None], sign: float) -> bool:
-    """Say whether prices went against a trend of a sign over both horizons, wherever exactly these began."""
-    return all(span is not None and max(sign * end for end in span) < -_ROUNDED for span in spans)
-
-
 def _wrong_edge(t: AssetText, edge: str) -> bool:
     """Say whether a broken high or low, or the distance from the new one, is not that of the candles."""
     if f"broke its {edge}" not in t.text:
@@ -188,26 +148,25 @@ def _wrong_edge(t: AssetText, edge: str) -> bool:
     return not broke or abs(claimed - off) > _DECIMAL
 
 
+def _derived(facts: PublishedMarket) -> RegimeLabel:
+    """Return the label that side and volatility make."""
+    if facts.volatility in _STRESSED:
+        return RegimeLabel.HIGH_VOLATILITY
+    sides = {MarketSide.RISING: RegimeLabel.RISK_ON, MarketSide.FALLING: RegimeLabel.RISK_OFF}
+    return sides.get(facts.side, RegimeLabel.RANGE)
+
+
 MARKET: Final[dict[str, Callable[[MarketText], bool]]] = {
     "no direction said of a broad or large move": lambda t: (
         (t.facts.broad != 0 or (t.facts.usual_days or 0.0) >= 1.0) and _no_direction(t.summary)
     ),
     "calm said of a volatile market": lambda t: t.facts.volatility in _STRESSED and _calm(t.summary),
     "volatile said of a calm market": lambda t: t.facts.volatility in _QUIET and _wild(t.summary),
-    "a regime named against the day without saying so": _one_sided_name,
-    "a regime stated below an even chance": lambda t: (
-        bool(t.facts.chances) and (t.facts.confidence or 0.0) < LIKELY and _named(t) != "" and "mixed" not in _named(t)
+    "volatility in the headline that its word contradicts": lambda t: (
+        t.facts.volatility is not VolatilityWord.UNKNOWN and ROUGHNESS[t.facts.volatility] not in t.first
     ),
-    "no regime likely enough, and not called mixed": lambda t: (
-        bool(t.facts.chances) and not t.facts.asserted and "Regime: mixed" not in t.summary
-    ),
-    "a regime shown that another leads": lambda t: _behind(t.facts),
-    "volatility in the headline that its axis contradicts": lambda t: (
-        (t.facts.volatility in _STRESSED and "Elevated volatility" not in t.first)
-        or (t.facts.volatility in _QUIET and "Normal volatility" not in t.first)
-    ),
-    "a trend in the headline that its axis contradicts": lambda t: (
-        bool(t.facts.chances) and _SIDE_WORDS[t.facts.side] not in t.first
+    "a side in the headline that its word contradicts": lambda t: (
+        t.facts.volatility is not VolatilityWord.UNKNOWN and side_words(t.facts.side).capitalize() not in t.first
     ),
     "a broad move as the state under another side": lambda t: (
         t.facts.side not in (MarketSide.RISING, MarketSide.FALLING) and _said(r"\bbroad\b|\brise\b|\bfall\b")(t.first)
@@ -233,36 +192,27 @@ MARKET: Final[dict[str, Callable[[MarketText], bool]]] = {
     "a part said of more than the whole": lambda t: (
         (t.facts.since_share or 0.0) > 1.1 and "of it has come" in t.summary
     ),
-    "a trend of the hours that both horizons deny": lambda t: (
-        (t.facts.trend is Trend.UP and _denied((t.truth.last_8h, t.truth.last_20h), 1.0))
-        or (t.facts.trend is Trend.DOWN and _denied((t.truth.last_8h, t.truth.last_20h), -1.0))
-    ),
-    "a side that both horizons deny without saying so": lambda t: (
-        (
-            (t.facts.side is MarketSide.RISING and _denied((t.truth.last_8h, t.truth.last_20h), 1.0))
-            or (t.facts.side is MarketSide.FALLING and _denied((t.truth.last_8h, t.truth.last_20h), -1.0))
-        )
-        and not re.search(r"though (?:lower|higher) than 8 and 20 hours ago", t.first)
+    "a side that the day's move denies": lambda t: (
+        (t.facts.side is MarketSide.RISING and (t.facts.mean or 0.0) < -_ROUNDED)
+        or (t.facts.side is MarketSide.FALLING and (t.facts.mean or 0.0) > _ROUNDED)
     ),
     "a volatility word that its rank contradicts": lambda t: (
         t.facts.risk_score is not None
         and (
-            (t.facts.volatility in _STRESSED and t.facts.risk_score < EVEN)
+            (t.facts.volatility in _STRESSED and t.facts.risk_score < _LEFT_ROUGH)
             or (t.facts.volatility is VolatilityWord.CALM and t.facts.risk_score > EVEN)
         )
     ),
-    "usual volatility said of an unusual rank": lambda t: (
+    "a rank of the coming hours other than the risk score": lambda t: (
         t.facts.risk_score is not None
-        and not 25.0 < t.facts.risk_score < 75.0
-        and "about as volatile as usual" in t.summary
+        and t.facts.volatility is not VolatilityWord.UNKNOWN
+        and f"rougher than {int(min(t.facts.risk_score, 99.0))} in 100 hours on record" not in t.summary
     ),
-    "extreme volatility not named": lambda t: (
-        (t.facts.risk_score or 0.0) >= EXTREME_RANK and not _said("more volatile than")(t.summary)
+    "a label other than the one that side and volatility make": lambda t: (
+        t.facts.confidence is not None and _derived(t.facts) is not t.facts.label
     ),
     "a state that volatility contradicts": lambda t: (
-        (t.state is MarketState.CAUTION)
-        is not (t.facts.volatility in _STRESSED or t.facts.label is RegimeLabel.HIGH_VOLATILITY)
-        and t.state is not MarketState.UNKNOWN
+        (t.state is MarketState.CAUTION) is not (t.facts.volatility in _STRESSED) and t.state is not MarketState.UNKNOWN
     ),
     "a headline too long": lambda t: len(t.headline) > LONGEST_HEADLINE,
 }
@@ -312,16 +262,6 @@ ASSET: Final[dict[str, Callable[[AssetText], bool]]] = {
     ),
     "a high or its distance that the last 24 hours contradict": lambda t: _wrong_edge(t, "high"),
     "a low or its distance that the last 24 hours contradict": lambda t: _wrong_edge(t, "low"),
-    "a trend that both horizons deny": lambda t: (
-        (
-            ("uptrend" in t.text or t.facts.structure is MarketStructure.UPTREND)
-            and _denied((t.truth.last_8h, t.truth.last_20h), 1.0)
-        )
-        or (
-            ("downtrend" in t.text or t.facts.structure is MarketStructure.DOWNTREND)
-            and _denied((t.truth.last_8h, t.truth.last_20h), -1.0)
-        )
-    ),
     "a trend without the three hours against it": lambda t: (
         ("uptrend" in t.text and (t.facts.last_3h or 0.0) < -REBOUND_PERCENT and "though down" not in t.text)
         or ("downtrend" in t.text and (t.facts.last_3h or 0.0) > REBOUND_PERCENT and "though up" not in t.text)

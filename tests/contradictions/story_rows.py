@@ -13,15 +13,22 @@ from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.thresholds import FLAT_PERCENT, HOUR_MOVE_PERCENT
 
 _REPORT: Final = "x402-atlas-human-report"
-_SIDE: Final = {"rising": "uptrend", "falling": "downtrend", "none": "market without a trend"}
+_SIDE: Final = {
+    "rising": "rising day",
+    "falling": "falling day",
+    "flat": "flat day",
+    "both_ways": "day of ups and downs",
+}
 _STEP: Final = {
-    "calm": "normal volatility",
-    "normal": "normal volatility",
-    "elevated": "elevated volatility",
-    "extreme": "elevated volatility",
+    "calm": "calm or normal volatility",
+    "normal": "calm or normal volatility",
+    "elevated": "rough or wild volatility",
+    "extreme": "rough or wild volatility",
 }
 _STATES: Final = re.compile(
-    r"(?P<side>uptrend|downtrend|market without a trend)|(?P<step>(?:normal|elevated) volatility)", re.IGNORECASE
+    r"(?P<side>rising day|falling day|flat day|day of ups and downs)"
+    r"|(?P<step>(?:calm or normal|rough or wild) volatility)",
+    re.IGNORECASE,
 )
 _LENGTH: Final = re.compile(r"(\d+(?:\.\d+)?) (minute|hour|day)s?")
 _HOURS: Final = {"minute": 1 / 60, "hour": 1.0, "day": 24.0}
@@ -70,11 +77,10 @@ def paid_texts(bodies: Mapping[str, Any], hour: float | None = None) -> PaidText
 
 
 def other_state(paid: PaidTexts) -> str:
-    """Return a text on hours like this one, or on how long states last, that is about another state than the axes'."""
+    """Return a text on how long states last that is about another state than the axes'."""
     axes = paid.regime["axes"]
     now = {"side": _SIDE.get(axes["side"]), "step": _STEP.get(axes["swings"])}
     texts = (
-        paid.report["such_hours"]["text"],
         paid.report["spells"]["text"],
         paid.named["x402-market-regime"]["headline"],
     )
@@ -88,9 +94,10 @@ def other_state(paid: PaidTexts) -> str:
 
 def other_length(paid: PaidTexts) -> str:
     """Return a text on how long the state has lasted that its date does not give."""
-    axes, now = paid.regime["axes"], datetime.fromisoformat(paid.report["as_of"])
+    now = datetime.fromisoformat(paid.report["as_of"])
+    spells = paid.named["x402-market-regime"]["spells"] or {}
     texts = (paid.report["spells"]["text"], paid.named["x402-market-regime"]["headline"])
-    dates = {"side": axes["side_since"], "step": axes["swings_since"]}
+    dates = {kind: (spells.get(axis) or {}).get("since") for kind, axis in (("side", "side"), ("step", "volatility"))}
     for text in texts:
         for kind, since in dates.items():
             sentence = next((part for part in _sentences(text) if any(m[kind] for m in _STATES.finditer(part))), "")
@@ -99,7 +106,7 @@ def other_length(paid: PaidTexts) -> str:
                 continue
             hours = (now - datetime.fromisoformat(since)).total_seconds() / 3600
             if abs(float(said[1]) * _HOURS[said[2]] - hours) > _ROUNDED[said[2]] + 0.09:
-                return f"{hours:.2f} hours by the axis: {sentence}"
+                return f"{hours:.2f} hours by the spell: {sentence}"
     return ""
 
 

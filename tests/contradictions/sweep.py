@@ -13,7 +13,7 @@ from generator.brain.engine import Engine
 from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.durations import DAY_MS, HOUR_MS
-from generator.catalog.formats import change, share
+from generator.catalog.formats import change
 from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS, clause
 from generator.catalog.text.asset import PublishedAsset, asset_summary
 from generator.catalog.text.market import headline, summary
@@ -182,16 +182,6 @@ class Candles:
         means = 100.0 * (closes[1:] / closes[:-1] - 1.0).mean(axis=1)
         return statistics.median(abs(means).tolist()) if len(means) >= 3 and np.isfinite(means).all() else None
 
-    def spans(self, row: int, hours: int) -> tuple[Spans, tuple[float, float] | None]:
-        """Return the lowest and highest change over so many hours or up to ten minutes more: of each, of the mean."""
-        moved = [self.since(row, hours * HOUR_BARS + more) for more in range(3)]
-        known = np.array([one for one in moved if one is not None])
-        if len(known) < 3 or not np.isfinite(known).all():
-            return (None,) * self._close.shape[1], None
-        each = tuple(zip(known.min(axis=0).tolist(), known.max(axis=0).tolist(), strict=True))
-        means = known.mean(axis=1)
-        return each, (float(means.min()), float(means.max()))
-
     def edges(self, row: int) -> list[AssetTruth]:
         """Return how far each price is from the extremes of the 24 hours up to now, and whether this hour made them."""
         t_ms = int(self._frame.t[row])
@@ -225,19 +215,15 @@ def _mean(values: FloatArray) -> float | None:
 def _check(found: Found, candles: Candles, row: int, reading: BrainReading, changes: Mapping[str, float]) -> None:
     when = str(np.datetime64(reading.t_ms + BAR_MS, "ms"))
     facts = market_facts(reading, changes)
-    state = market_state(
-        facts.label, facts.volatility, share(reading.regime.confidence), stressed=reading.regime.stressed
-    )
-    (each_8h, mean_8h), (each_20h, mean_20h) = candles.spans(row, 8), candles.spans(row, 20)
-    truth = MarketTruth(candles.hour(row), candles.usual_day(row), mean_8h, mean_20h)
+    state = market_state(reading.regime.axes)
+    truth = MarketTruth(candles.hour(row), candles.usual_day(row))
     found.bars += 1
     found.take(MarketText(facts, headline(facts), summary(facts), state, truth), when)
 
     edges = candles.edges(row)
     for column, (name, read) in enumerate(reading.assets.items()):
         said = read_facts(read, changes.get(name), reading.t_ms + BAR_MS, simulated=False)
-        asset_truth = edges[column]._replace(last_8h=each_8h[column], last_20h=each_20h[column])
-        found.take(AssetText(said, asset_summary(said), asset_truth), f"{when} {name}")
+        found.take(AssetText(said, asset_summary(said), edges[column]), f"{when} {name}")
 
 
 def context_of(

@@ -176,10 +176,10 @@ def planted_releases() -> dict[str, Release]:
         "a rate with a backtest in its n": release()._replace(hourly=counted(resolved=1)),
         "a hit rate compared with a guess among three": saying("25.4%; a blind guess gets 33.3%"),
         "news of another state than the bodies have": release()._replace(
-            news=[{"title": "Elevated volatility, a downtrend", "_emi": {"kind": "state"}}]
+            news=[{"title": "A falling day, rough or wild volatility", "_emi": {"kind": "state"}}]
         ),
-        "a trend on the landing page that its axis contradicts": release()._replace(
-            pages={"index.html": "Volatility normal Trend sideways of the last hours"}
+        "a side on the landing page that the bodies contradict": release()._replace(
+            pages={"index.html": "Volatility normal Last 24 hours flat day by their move"}
         ),
         "two chances of one move": with_body(
             "reasoning/BTC.json",
@@ -232,8 +232,10 @@ def in_report(**fields: Any) -> Callable[[Any], None]:
 
 REPORT = "x402-atlas-human-report"
 SOLD_OTHERWISE: dict[str, Callable[[], PaidTexts]] = {
-    "a paid text on another state than the axes'": lambda: reported("such_hours", "uptrend", "downtrend"),
-    "a paid text that gives the state another age": lambda: reported("spells", "4 hours", "9 hours"),
+    "a paid text on another state than the axes'": lambda: reported(
+        "spells", r"(?i)(?:rising|falling|flat) day|day of ups and downs", "sideless day rising day"
+    ),
+    "a paid text that gives the state another age": lambda: reported("spells", r"\d+ hours", "90 hours"),
     "a report on another day than its coins had": lambda: resold(
         REPORT, in_report(verdict="Since yesterday at this hour the coins gained 0.4% on average.")
     ),

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from generator.lab.evaluate import read_candles
+from generator.lab.candles import read_candles
 from generator.market.simulated.market import SimulatedMarket
 from tests.contradictions.__main__ import DAY_MS, ROWS, START_MS, table
 from tests.contradictions.releases import Played, play

@@ -49,7 +49,7 @@ WEEK_MS: Final = 7 * DAY_MS
 LABELS: Final = ("range", "risk_on", "risk_off", "high_volatility")
 MODES: Final = ("NEUTRAL", "RISK_ON", "RISK_OFF", "HIGH_VOLATILITY")
 VOLATILITIES: Final = (VolatilityWord.CALM, VolatilityWord.NORMAL, VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
-SIDES: Final = (MarketSide.NONE, MarketSide.RISING, MarketSide.FALLING, MarketSide.NONE)
+SIDES: Final = (MarketSide.FLAT, MarketSide.RISING, MarketSide.FALLING, MarketSide.BOTH_WAYS)
 Progress = Callable[[int, int], None]  # hours done, of
 
 

@@ -18,11 +18,10 @@ BRAIN: Final = "/api/main-brain.php"
 
 # Name -> the state, and (path of a body, members down to the one that is replaced, its value).
 CHANGED: Final[dict[str, tuple[str, tuple[tuple[str, tuple[Any, ...], Any], ...]]]] = {
-    "mixed": ("full", ((REGIME, ("regime", "confidence"), 46.0),)),
-    "nearly even": ("full", ((REGIME, ("regime", "confidence"), 49.9),)),
+    "a label that may not hold": ("full", ((REGIME, ("regime", "confidence"), 46.0),)),
     "between regimes": (
         "full",
-        ((REGIME, ("regime", "label"), "transition"), (REGIME, ("regime", "confidence"), 55.0)),
+        ((REGIME, ("regime", "label"), "transition"), (REGIME, ("regime", "confidence"), None)),
     ),
     "few calls": ("full", ((STATISTICS, ("main_brain", "record", "n"), 29),)),
     "clear skill": ("full", ((STATISTICS, ("main_brain", "record", "hit_rate_low_percent"), 36.3),)),
@@ -90,9 +89,9 @@ ROWS: Final = (
     _row("hourly", "how volatile is the market", "unknown"),
     _row("full", "which side is it on", "rising"),
     _row("everything_missing", "which side is it on", "unknown"),
+    _row("hourly", "which side is it on", "rising"),
     _row("full", "which regime is it", "risk_on"),
-    _row("mixed", "which regime is it", "mixed"),
-    _row("nearly even", "which regime is it", "mixed"),
+    _row("a label that may not hold", "which regime is it", "risk_on"),
     _row("between regimes", "which regime is it", "mixed"),
     _row("young", "which regime is it", "unknown"),
     # Forecasts: a call, no call, nothing.

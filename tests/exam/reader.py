@@ -77,16 +77,15 @@ def volatility(reader: Reader, _about: str) -> Answer:
 
 
 def side(reader: Reader, _about: str) -> Answer:
-    found = reader.of(REGIME)["regime"]["axes"]["side"]
-    return "no side" if found == "none" else found
+    return reader.of(REGIME)["regime"]["axes"]["side"]
 
 
 def regime(reader: Reader, _about: str) -> Answer:
-    """A label is a fact from an even chance on; below that the market is mixed."""
+    """A label is a fact; without one after a gap the market is mixed."""
     found = reader.of(REGIME)["regime"]
     if found["label"] == "unknown":
         return "unknown"
-    if found["label"] == "transition" or found["confidence"] < EVEN:
+    if found["label"] == "transition":
         return "mixed"
     return found["label"]
 

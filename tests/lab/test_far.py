@@ -9,7 +9,7 @@ from generator.brain.outlook import HORIZON_BARS, outlook_of
 from generator.brain.weights import Weights
 from generator.lab.far import QuarterReadings, auc, follow, measured, pinball, rows_of
 from generator.lab.outlook import fit_outlook, moves_after
-from generator.lab.simulator import DAY, simulate
+from generator.market.bars import BARS_A_DAY as DAY
 from tests.lab.test_states import states
 from tests.support.markets import market
 
@@ -58,7 +58,7 @@ def test_scores_of_known_numbers() -> None:
 
 
 def test_the_fit_finds_the_rough_hour_and_gives_the_same_body_again() -> None:
-    frame = simulate("null", 60031, days=24).frame
+    frame = market(24 * DAY, seed=31)
     hour = (frame.t // 3_600_000) % 24
     close = np.log(frame.fields["close"])
     rough = np.diff(close, axis=0, prepend=close[:1]) * np.where(hour == 14, 4.0, 1.0)[:, None]

@@ -1,23 +1,18 @@
-"""The figures that the methodology page shows are those of docs/explain/brain.md, measured on the packaged weights."""
+"""The figures that the methodology page shows are those of docs/explain/brain.md."""
 
 import re
 from pathlib import Path
 
-from generator.brain.weights import Weights
 from generator.catalog.measured import (
     CANDLE_ASSETS,
     CANDLE_DAYS,
     CANDLES,
-    DAYS,
     FULL_HOURS,
     HELD,
-    MARKETS,
-    MEASURED,
+    HELD_LABELS,
     MOVE_SKILL,
     MOVE_SKILL_BY_HOUR,
     MOVES,
-    SEEDS,
-    WEIGHTS,
 )
 
 TOP = Path(__file__).resolve().parents[2]
@@ -25,23 +20,16 @@ REPORT = TOP / "docs" / "explain" / "brain.md"
 README = TOP / "README.md"
 
 
-def test_the_published_figures_are_those_of_the_report() -> None:
-    text = REPORT.read_text(encoding="utf-8").split("<!-- measured: begin -->")[1].split("<!-- measured: end -->")[0]
-    text = text.strip().split("\nSeeds ")[0]  # further spans of seeds stand below the first
-    row = r"^\| (\w+) \| this brain \| ([\d.]+) \| [\d.]+ \| ([\d.]+)(?: \([\d., ]+\))? \|"
-    rows = re.findall(row, text, re.MULTILINE)
+def test_how_often_a_label_stood_is_that_of_the_report() -> None:
+    text = REPORT.read_text(encoding="utf-8").split("<!-- state: begin -->")[1].split("<!-- state: end -->")[0]
+    rows = [[cell.strip() for cell in line.split("|")[2:-2]] for line in text.strip().splitlines()]
+    said = next(row for row in rows if row[0].count(",") == 1 and re.fullmatch(r"[\d.]+, [\d.]+", row[0]))
+    gaps = next(row for row in rows if " to " in row[0] and ";" in row[0])
 
-    assert {(one.family, one.accuracy_percent, one.error_points) for one in MEASURED} == {
-        (family, round(100 * float(accuracy), 1), round(100 * float(error), 1)) for family, accuracy, error in rows
-    }
-    assert text.startswith(f"Seeds {SEEDS}, weights `{WEIGHTS}`, {2 * DAYS} days a market, the first {DAYS}")
-
-
-def test_the_published_figures_are_of_the_packaged_weights() -> None:
-    first, last = (int(seed) for seed in SEEDS.split("-"))
-
-    assert Weights.load().digest.startswith(WEIGHTS)
-    assert last - first + 1 == MARKETS
+    for place, held in enumerate(HELD_LABELS):
+        assert said[place] == f"{held.said}, {held.came}"
+        assert gaps[place] == f"{held.low:+.1f} to {held.high:+.1f}; {held.hours:,}"
+        assert rows[2][place] == str(held.days)
 
 
 def test_the_coverage_of_all_horizons_is_that_of_the_report() -> None:

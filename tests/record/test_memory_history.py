@@ -144,11 +144,11 @@ def test_changes_of_the_regime_are_kept_and_become_events(memory: Memory) -> Non
 STATES = (
     (VolatilityWord.UNKNOWN, MarketSide.UNKNOWN),
     (VolatilityWord.NORMAL, MarketSide.UNKNOWN),
-    (VolatilityWord.CALM, MarketSide.NONE),
-    (VolatilityWord.NORMAL, MarketSide.NONE),
+    (VolatilityWord.CALM, MarketSide.FLAT),
+    (VolatilityWord.NORMAL, MarketSide.FLAT),
     (VolatilityWord.UNKNOWN, MarketSide.UNKNOWN),
     (VolatilityWord.CALM, MarketSide.UNKNOWN),
-    (VolatilityWord.EXTREME, MarketSide.NONE),
+    (VolatilityWord.EXTREME, MarketSide.FLAT),
     (VolatilityWord.ELEVATED, MarketSide.FALLING),
 )
 
@@ -163,9 +163,9 @@ def test_changes_of_the_state_are_kept_and_what_is_unknown_for_a_while_is_none(m
     assert [(change.volatility, change.side) for change in changes[:2]] == [STATES[7], STATES[6]]
     found = [event.text for event in memory.view(NOON).events if event.kind == "state_changed"]
     assert found == [
-        "The market changed from elevated volatility, no trend to elevated volatility, a downtrend.",
-        "The market changed from normal volatility, no trend to elevated volatility, no trend.",
-        "The market changed from normal volatility, trend unknown to normal volatility, no trend.",
+        "The market changed from a flat day, rough or wild volatility to a falling day, rough or wild volatility.",
+        "The market changed from a flat day, calm or normal volatility to a flat day, rough or wild volatility.",
+        "The market changed from side unknown, calm or normal volatility to a flat day, calm or normal volatility.",
     ]
 
 
@@ -190,3 +190,10 @@ def test_a_clock_set_back_before_the_first_tick_misses_nothing(tmp_path: Path) -
     memory.close()
 
     assert counts.missed_24h == 0
+
+
+def test_a_side_of_an_earlier_version_is_read_as_it_was_kept(memory: Memory) -> None:
+    play_regime(memory, NOON, "range", volatility=VolatilityWord.NORMAL, side=MarketSide.NONE)
+    play_regime(memory, NOON + MINUTE, "range", volatility=VolatilityWord.NORMAL, side=MarketSide.FLAT)
+
+    assert [change.side for change in memory.regime_changes(10)] == [MarketSide.FLAT, MarketSide.NONE]

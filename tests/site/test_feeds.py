@@ -196,21 +196,14 @@ def test_an_id_names_the_round_and_does_not_move_with_the_scheme_or_port() -> No
     assert "tag:api.example.org,2026:round:BTC-20261119-050000" in there
 
 
-@pytest.mark.parametrize(
-    ("confidence", "said"),
-    [
-        (0.4, "The regime changed from risk-off to mixed, with range at 40.0%"),
-        (0.612, "The regime changed from risk-off to range"),
-    ],
-)
-def test_a_regime_below_an_even_chance_is_news_of_a_mixed_market(confidence: float, said: str) -> None:
-    newer = [RegimeChange(START_MS, "range", "NEUTRAL", confidence, 41.3, False), *changes(2)]
+def test_a_regime_is_news_by_its_label_whatever_its_chance() -> None:
+    newer = [RegimeChange(START_MS, "range", "NEUTRAL", 0.4, 41.3, False), *changes(2)]
     newer[1] = replace(newer[1], label="risk_off")
 
     first = items(feeds(SITE, SourceMode.LIVE, (), newer, AT))[0]
 
-    assert first["title"] == said
-    assert first["summary"].startswith(f"The regime is now {said.partition(' to ')[2]}.")
+    assert first["title"] == "The regime changed from risk-off to range"
+    assert first["summary"].startswith("The regime is now range.")
 
 
 CALM = VolatilityWord.CALM
@@ -220,43 +213,51 @@ UNKNOWN = (VolatilityWord.UNKNOWN, MarketSide.UNKNOWN)
 
 
 def test_an_entry_leads_with_both_axes_and_then_names_the_state() -> None:
-    changed = state_changes((CALM, MarketSide.NONE), (EXTREME, MarketSide.FALLING), label="risk_off")
+    changed = state_changes((CALM, MarketSide.FLAT), (EXTREME, MarketSide.FALLING), label="risk_off")
 
     newest, first = items(feeds(SITE, SourceMode.LIVE, (), changed, AT))
 
     assert (first["title"], newest["title"]) == (
-        "Normal volatility, no trend",
-        "Elevated volatility, a downtrend (before: normal volatility, no trend)",
+        "A flat day, calm or normal volatility",
+        "A falling day, rough or wild volatility (before: calm or normal volatility, a flat day)",
     )
-    assert newest["summary"] == "Elevated volatility, a downtrend. Before: normal volatility, no trend."
-    assert "<p>The name of the state is risk-off. Confidence 61.2 of 100, risk score 41.3" in newest["content_html"]
+    assert newest["summary"] == (
+        "A falling day, rough or wild volatility. Before: calm or normal volatility, a flat day."
+    )
+    assert "<p>The label is risk-off. Confidence 61.2 of 100, risk score 41.3" in newest["content_html"]
     facts = ("kind", "volatility", "previous_volatility", "side", "previous_side", "label")
-    assert [newest["_emi"][name] for name in facts] == ["state", "elevated", "normal", "falling", "none", "risk_off"]
+    assert [newest["_emi"][name] for name in facts] == ["state", "elevated", "normal", "falling", "flat", "risk_off"]
 
 
 def test_a_change_of_the_label_or_within_a_step_or_an_unknown_while_gives_no_entry() -> None:
-    same = ((NORMAL, MarketSide.NONE), (CALM, MarketSide.NONE), UNKNOWN, (NORMAL, MarketSide.UNKNOWN))
-    changed = state_changes(*same, (NORMAL, MarketSide.NONE), (NORMAL, MarketSide.RISING))
+    same = ((NORMAL, MarketSide.FLAT), (CALM, MarketSide.FLAT), UNKNOWN, (NORMAL, MarketSide.UNKNOWN))
+    changed = state_changes(*same, (NORMAL, MarketSide.FLAT), (NORMAL, MarketSide.RISING))
     changed[1] = replace(changed[1], label="high_volatility")
 
     listed = items(feeds(SITE, SourceMode.LIVE, (), changed, AT))
 
     titles = [item["title"] for item in listed]
-    assert titles == ["Normal volatility, an uptrend (before: no trend)", "Normal volatility, no trend"]
+    assert titles == [
+        "A rising day, calm or normal volatility (before: a flat day)",
+        "A flat day, calm or normal volatility",
+    ]
 
 
 def test_an_axis_that_was_not_known_before_is_not_compared() -> None:
-    changed = state_changes(UNKNOWN, (NORMAL, MarketSide.UNKNOWN), (NORMAL, MarketSide.NONE))
+    changed = state_changes(UNKNOWN, (NORMAL, MarketSide.UNKNOWN), (NORMAL, MarketSide.FLAT))
 
     newest, first = items(feeds(SITE, SourceMode.LIVE, (), changed, AT))
 
-    assert (first["title"], newest["title"]) == ("Normal volatility, trend unknown", "Normal volatility, no trend")
+    assert (first["title"], newest["title"]) == (
+        "Side unknown, calm or normal volatility",
+        "A flat day, calm or normal volatility",
+    )
     assert (newest["_emi"]["previous_volatility"], newest["_emi"]["previous_side"]) == ("normal", None)
 
 
 def test_entries_from_before_the_axes_were_kept_stay_as_they_were() -> None:
     before = {item["id"]: item for item in items(feeds(SITE, SourceMode.LIVE, (), changes(3), AT))}
-    newer = [*state_changes((NORMAL, MarketSide.NONE), (EXTREME, MarketSide.NONE)), *changes(3)]
+    newer = [*state_changes((NORMAL, MarketSide.FLAT), (EXTREME, MarketSide.FLAT)), *changes(3)]
 
     after = {item["id"]: item for item in items(feeds(SITE, SourceMode.LIVE, (), newer, AT))}
 
@@ -265,7 +266,7 @@ def test_entries_from_before_the_axes_were_kept_stay_as_they_were() -> None:
 
 
 def test_a_state_whose_beginning_is_out_of_sight_is_not_called_new() -> None:
-    states = [(NORMAL, MarketSide.NONE), (EXTREME, MarketSide.NONE)] * (CHANGES_READ // 2)
+    states = [(NORMAL, MarketSide.FLAT), (EXTREME, MarketSide.FLAT)] * (CHANGES_READ // 2)
 
     listed = items(feeds(SITE, SourceMode.LIVE, (), state_changes(*states), AT))
 

@@ -14,7 +14,8 @@ from generator.brain.forecast import OutcomeChances
 from generator.catalog.assets import ASSETS
 from generator.catalog.links import asset_path
 from generator.catalog.text.market import undated
-from generator.catalog.words import BIAS_OF_CALL, Call, SourceMode
+from generator.catalog.text.state import ROUGHNESS, side_words
+from generator.catalog.words import BIAS_OF_CALL, Call, MarketSide, SourceMode, VolatilityWord
 from generator.compose.all import compose_free
 from generator.compose.context import TickContext
 from generator.site.pages.render import Pages
@@ -180,13 +181,14 @@ def test_the_landing_page_shows_the_regime_fact_by_fact(name: str) -> None:
 
     assert shows(shown["Confidence"], regime["confidence"] if is_known else None, places=1)
     assert shown["State"].lower() == regime["state"].lower()
-    assert worded(shown["Volatility"], regime["volatility"])
+    assert shown["Volatility"].split()[0] == ROUGHNESS[VolatilityWord(regime["volatility"])]
     assert shows(shown["Risk score"], regime["risk_score"], places=1)
-    by_side = {"rising": "uptrend", "falling": "downtrend", "none": "no trend", "unknown": regime["trend"]}
-    assert worded(shown["Trend"], by_side[regime["axes"]["side"]])
+    side = regime["axes"]["side"]
+    said = "unknown" if side == "unknown" else side_words(MarketSide(side)).removeprefix("a ")
+    assert worded(shown["Last 24 hours"], said)
     assert shows(shown["Breadth"], regime["breadth_percent"], places=1)
     hours, minutes = divmod(regime["dwell_minutes"] or 0, 60)
-    assert shown["In this regime for"] == (f"{hours} h {minutes} min" if is_known else "unknown")
+    assert shown["This label for"] == (f"{hours} h {minutes} min" if is_known else "unknown")
 
 
 def test_the_landing_page_repeats_what_the_bodies_say_of_the_market() -> None:

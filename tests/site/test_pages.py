@@ -128,7 +128,7 @@ def test_landing_links_every_free_endpoint_and_prices_every_product() -> None:
 def test_hourly_bars_read_as_unknown_with_the_reason() -> None:
     text = _text(STATES["hourly bars"]()["/index.html"])
 
-    assert "Volatility and regime are unknown: a reading needs 5-minute bars; the last 24 hours show" in text
+    assert "A rising day; how rough the next hours look is unknown: a reading needs 5-minute bars" in text
     assert "None" not in text
     assert "nan" not in text.lower().split()
 

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from generator.catalog.discovery import CATALOG_VERSION, PAGES
 from generator.catalog.links import NOT_FOUND
-from generator.catalog.measured import DAYS, HELD, MARKETS, MEASURED, MOVE_SKILL, MOVE_SKILL_BY_HOUR
+from generator.catalog.measured import HELD, HELD_LABELS, MOVE_SKILL, MOVE_SKILL_BY_HOUR
 from generator.catalog.pages import SitePage
 from generator.catalog.words import SourceMode
 from generator.compose.context import TickTimes
@@ -166,10 +166,9 @@ def test_a_twin_holds_no_tag_and_no_mark_left_open(files: Mapping[str, bytes], p
 def test_the_methodology_shows_what_the_regimes_confidence_was_worth(files: Mapping[str, bytes]) -> None:
     text = files["/methodology/index.md"].decode()
 
-    for one in MEASURED:
-        assert f"{one.accuracy_percent:.1f}" in text, one.family
-        assert f"{one.error_points} points" in text, one.family
-    assert f"{MARKETS} of each kind, {DAYS} days each" in text
+    for held in HELD_LABELS:
+        for figure in (f"{held.said}%", f"{held.came}%", f"{held.low} to {held.high} points", f"{held.hours:,}"):
+            assert figure in text, held.market
 
 
 def test_the_methodology_names_all_four_horizons_as_they_were_measured(files: dict[str, bytes]) -> None:

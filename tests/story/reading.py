@@ -12,9 +12,7 @@ from tests.story.truth import Figure, Truth, coin_day
 from tests.story.wording import Wording
 from tests.support.ten_moments import Moment
 
-SECTIONS: Final = (
-    *("together", "derivatives", "liquidity", "ladder", "such_hours", "spells", "partition", "arena", "track_record"),
-)
+SECTIONS: Final = (*("together", "derivatives", "liquidity", "ladder", "spells", "partition", "arena", "track_record"),)
 _SLOT: Final = re.compile(r"\{([^}]+)\}")
 _FIGURE: Final = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?")
 _SENTENCE: Final = re.compile(r"[^.?!]*(?:[.?!](?! |$)[^.?!]*)*[.?!]?")

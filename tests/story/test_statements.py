@@ -13,7 +13,7 @@ from tests.support.ten_moments import names, ten_moments
 
 REPORT = "x402-atlas-human-report"
 FIRST = names()[0]
-PARTS = ("together", "derivatives", "liquidity", "ladder", "such_hours", "spells", "partition")
+PARTS = ("together", "derivatives", "liquidity", "ladder", "spells", "partition")
 Report = dict[str, Any]
 
 
@@ -31,7 +31,7 @@ def test_every_statement_follows_from_the_candles() -> None:
     faults = {name: read(name).faults for name in names()}
 
     assert {name: found for name, found in faults.items() if found} == {}
-    assert all(read(name).statements >= 45 and read(name).figures >= 90 for name in names())
+    assert all(read(name).statements >= 40 and read(name).figures >= 80 for name in names())
 
 
 def _with(part: str, change: Callable[[str], str]) -> Report:

@@ -13,15 +13,15 @@ from generator.brain.forecast import OutcomeChances
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.words import Call, SourceMode
 from tests.story.candles import HOUR, Candles, Hour, Rank
-from tests.story.states import Followed, Lasting, Such, lasting, spells_of, such_hours
+from tests.story.states import Lasting, lasting, spells_of
 from tests.story.words import article, chance, clock, counted, dollars, place, span, with_date
 from tests.support.ten_moments import Moment
 
 HUNDREDTHS: Final = 0.0051  # what a figure may be off by that is published with two decimals, and then rounded again
 TENTHS: Final = 0.051
 _TEN_THOUSANDTHS: Final = 0.000051
-_SIDES: Final = ("market without a trend", "uptrend", "downtrend")
-_STEPS: Final = ("normal volatility", "elevated volatility")
+_SIDES: Final = ("flat day", "rising day", "falling day", "day of ups and downs")
+_STEPS: Final = ("calm or normal volatility", "rough or wild volatility")
 _NEAR: Final = 3.0  # of 100 cases
 _OF_MONTH: Final = 0.2  # of 100: one hour of the month, and a tenth for how ranks are published
 _OF_WEEK: Final = 1.0  # of 100: hours of nearly one size, of which the brain keeps single precision
@@ -68,7 +68,6 @@ class Truth:
         self._books(ranks)
         self._ranges()
         self._record()
-        self._such(such_hours(self._candles, moment.changes["side"], moment.changes["step"]))
         self._spells(moment)
         self._partition()
         self._ideas()
@@ -347,52 +346,6 @@ class Truth:
                 "parts base": Figure(score.base_rate_brier or 0.0, 0.0),
             }
 
-    def _such(self, such: Such | None) -> None:
-        self.holds["no_state"] = such is None
-        if such is None:
-            return
-        rules = {
-            1: "prices are up more than {}% on the day",
-            0: "prices are within {}% of where they were a day before",
-            -1: "prices are down more than {}% on the day",
-        }
-        usual = {f"{such.usual_day + by:.1f}" for by in (-HUNDREDTHS, 0.0, HUNDREDTHS)}
-        self.slots |= {
-            "day rule": frozenset(rules[such.size].format(figure) for figure in usual),
-            "such": Figure(such.n, 0.0),
-            "such days": counted(such.days, "day"),
-        }
-        four, day = such.after[4], such.after[24]
-        self.holds |= {"too_few_such": four is None, "enough_such": four is not None}
-        if four is not None:
-            self._after(four, day)
-
-    def _after(self, four: Followed, day: Followed | None) -> None:
-        n, total = sum(four.like), sum(four.every)
-        self.slots |= {
-            "after usual": Figure(four.usual),
-            "after n": Figure(n, 0.0),
-            "every n": Figure(total, 0.0),
-            **{
-                f"after {name}": Figure(count, 0.0)
-                for name, count in zip(("up", "within", "down"), four.like, strict=True)
-            },
-            "like up": Figure(100 * four.like[0] / n, 0.0),
-            "like down": Figure(100 * four.like[2] / n, 0.0),
-            "every up": Figure(100 * four.every[0] / total, 0.0),
-            "every down": Figure(100 * four.every[2] / total, 0.0),
-            "four apart": _apart(four),
-        }
-        far = day.apart if day is not None else (False, False, False)
-        if day is not None:
-            self.slots["day apart"] = _apart(day)
-        four_differs, day_differs = _any(four.apart), _any(far)
-        self.holds |= {
-            "four_different": four_differs,
-            "day_different": _and(_not(four_differs), day_differs),
-            "no_different": _and(_not(four_differs), _not(day_differs)),
-        }
-
     def _spells(self, moment: Moment) -> None:
         now_ms = self._candles.now_ms
         found = {axis: lasting(spells_of(axis, moment.changes[axis], now_ms), now_ms) for axis in ("side", "step")}
@@ -547,19 +500,6 @@ def _any(several: tuple[bool | None, ...]) -> bool | None:
     if any(several):
         return True
     return None if None in several else False
-
-
-def _apart(found: Followed) -> frozenset[str]:
-    """Return in which ways hours like this one may be said to differ, where some differences are too close to call."""
-    n, total = sum(found.like), sum(found.every)
-    choices: list[list[str]] = [[]]
-    for name, like, every, apart in zip(
-        ("rises", "small moves", "falls"), found.like, found.every, found.apart, strict=True
-    ):
-        said = f"{'more' if like / n > every / total else 'fewer'} {name}"
-        with_it = [[*choice, said] for choice in choices]
-        choices = {True: with_it, False: choices, None: choices + with_it}[apart]
-    return frozenset(" and ".join(choice) for choice in choices if choice)
 
 
 def _of_100(name: str, rank: float | None) -> dict[str, Slot]:

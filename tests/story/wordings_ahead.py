@@ -73,73 +73,6 @@ _FAR: Final = (
     ),
 )
 
-_RULE: Final = "an hour counts as like this one if it falls in {side} with {step}, and {day rule}."
-_SUCH: Final = (
-    *rows("rule", "no_state", "The state of the market is not known well enough to look for hours like this one."),
-    *rows("rule", "", f"Which hours do we count: {_RULE}", f"Here {_RULE}", f"To look back we need a rule: {_RULE}"),
-    *rows(
-        "such",
-        "",
-        "The month holds {such} of them, on {such days}.",
-        "There were {such}, spread over {such days}.",
-        "In thirty days that was so {such} times, on {such days}.",
-        "It fits {such} hours of the month; they fall on {such days}.",
-        "That gives {such} hours on {such days}, which are far from independent.",
-    ),
-    *rows("such", "too_few_such", "That is too few to count on.", "So few prove nothing."),
-    *rows(
-        "after",
-        "enough_such",
-        "Four hours later the average coin was up more than {after usual}% after {after up} of {after n}, down more "
-        "after {after down}, and in between after {after within}.",
-        "Look four hours on: {after up} of {after n} were more than {after usual}% higher, {after down} lower, "
-        "{after within} in between.",
-        "After {after up} of these {after n} hours the average coin gained more than {after usual}% in four hours, "
-        "after {after down} it lost as much, after {after within} neither.",
-        "What came in the next four hours: {after up} rises of more than {after usual}%, {after down} such falls, "
-        "{after within} smaller moves.",
-        "Of the {after n} whose next four hours are known, {after up} ended more than {after usual}% higher, "
-        "{after down} lower and {after within} in between.",
-    ),
-    *rows(
-        "every",
-        "enough_such",
-        "The yardstick is every hour of the month: {every up} in 100 rose and {every down} fell like that; here it is "
-        "{like up} and {like down}.",
-        "Set against all {every n} hours ({every up} up and {every down} down in 100), these hours show {like up} and "
-        "{like down}.",
-        "In 100 cases that makes {like up} up and {like down} down; any hour of the month gives {every up} and "
-        "{every down}.",
-        "Of all {every n} hours of the month {every up} in 100 went up so far and {every down} down, of these "
-        "{like up} and {like down}.",
-        "For comparison, all {every n} hours of the month: {every up} in 100 up and {every down} down, against "
-        "{like up} and {like down} here.",
-        "Next to every hour of the month ({every up} up, {every down} down in 100) that reads {like up} and "
-        "{like down}.",
-    ),
-    *rows(
-        "verdict",
-        "no_different",
-        "Draw the days again at random and the gap may vanish: no different from any hour.",
-        "That gap is within luck, so the count says: no different from any hour.",
-        "Too few separate days to say more: no different from any hour.",
-        "Such a gap comes by chance often enough: no different from any hour.",
-        "An interval over whole days includes zero, and we say so: no different from any hour.",
-    ),
-    *rows(
-        "verdict",
-        "four_different",
-        "Over four hours there were {four apart} than luck of the days explains; it is still one month, not a law.",
-        "One thing passes the test over four hours: {four apart} than after other hours.",
-    ),
-    *rows(
-        "verdict",
-        "day_different",
-        "Over a day there were {day apart} than luck of the days explains; it is still one month, not a law.",
-        "One thing passes the test over a day: {day apart} than after other hours.",
-    ),
-)
-
 
 def _spell(axis: str) -> Iterator[Wording]:
     """Give the wordings of the spells of one axis."""
@@ -445,4 +378,4 @@ _IDEAS: Final = (
     ),
 )
 
-AHEAD: Final[tuple[Wording, ...]] = (*_FAR, *_SUCH, *_ENDINGS, *_PARTITION, *_ARENA, *_IDEAS)
+AHEAD: Final[tuple[Wording, ...]] = (*_FAR, *_ENDINGS, *_PARTITION, *_ARENA, *_IDEAS)

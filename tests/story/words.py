@@ -38,7 +38,7 @@ def article(state: str) -> str:
     """Write a state within a sentence."""
     if state.endswith("volatility"):
         return state
-    return f"an {state}" if state == "uptrend" else f"a {state}"
+    return f"a {state}"
 
 
 def counted(count: int, unit: str) -> str:

@@ -40,6 +40,7 @@ from generator.brain.forecast import Forecast, OutcomeChances
 from generator.brain.ladder import Ladder, Partition, ladders
 from generator.brain.ranges import RangeModel
 from generator.brain.reading import (
+    NO_AXES,
     AssetReading,
     Axes,
     BrainReading,
@@ -164,12 +165,14 @@ def evidence(call: Call = Call.UP) -> tuple[Evidence, ...]:
 
 def _evidence() -> tuple[Evidence, ...]:
     return (
-        Evidence("trend", Side.FOR, Points.UP, "prices rose steadily over the last hours"),
-        Evidence("momentum", Side.AGAINST, Points.DOWN, "the rise slows"),
-        Evidence("volatility", Side.NEUTRAL, None, "moves are about as large as in the last week"),
+        Evidence("hours", Side.AGAINST, Points.DOWN, "Over the last three hours the price fell 0.4%."),
+        Evidence("day", Side.FOR, Points.UP, "Over the last 24 hours the price rose 1.2%."),
+        Evidence("week", Side.FOR, Points.UP, "Over the last seven days the price rose 4.1%."),
         Evidence("breadth", Side.FOR, Points.UP, "most coins rise with it"),
+        Evidence("volume", Side.NEUTRAL, Points.FLAT, "Trading volume was 1.2 times the week's daily average."),
+        Evidence("funding", Side.AGAINST, Points.DOWN, "longs pay shorts well above the usual rate"),
+        Evidence("interest", Side.NEUTRAL, Points.FLAT, "open contracts are not what stands out"),
         Evidence("liquidity", Side.NEUTRAL, Points.FLAT, "a normal amount rests near the price"),
-        Evidence("derivatives", Side.AGAINST, Points.DOWN, "longs pay shorts well above the usual rate"),
     )
 
 
@@ -225,8 +228,6 @@ def asset_reading(asset: str) -> AssetReading:
             hour=0.001_234,
             hour_rank=0.543_21,
             last_3h=0.002_345,
-            last_8h=0.006_543,
-            last_20h=0.010_987,
             broke_high_ms=NOW_MS - 780_000,
             below_high=0.001_234,
         ),
@@ -241,9 +242,9 @@ def reading() -> BrainReading:
         t_ms=NOW_MS - 480_000,
         bars_seen=8_640,
         regime=RegimeReading(
-            axes=Axes(VolatilityWord.NORMAL, NOW_MS - 9 * HOUR_MS, MarketSide.RISING, 0.693_456, NOW_MS - 6 * HOUR_MS),
+            axes=Axes(VolatilityWord.NORMAL, MarketSide.RISING),
             label=RegimeLabel.RISK_ON,
-            posterior={
+            holding={
                 RegimeLabel.RISK_ON: 0.713_456,
                 RegimeLabel.RISK_OFF: 0.08,
                 RegimeLabel.RANGE: 0.15,
@@ -253,6 +254,7 @@ def reading() -> BrainReading:
             since_ms=NOW_MS - 7 * HOUR_MS,
             dwell_minutes=420,
             previous=RegimeLabel.RANGE,
+            previous_side=MarketSide.FLAT,
             trend=Trend.UP,
             volatility=VolatilityWord.NORMAL,
             counts=Counts(5, 2, 0),
@@ -432,6 +434,7 @@ def full_context(mode: SourceMode = SourceMode.LIVE) -> TickContext:
         ticks=Ticks(1_438, 2, "20261120T095200Z"),
         closes={asset: tuple((NOW_MS - i * HOUR_MS, PRICES[asset]) for i in range(24, 0, -1)) for asset in ASSETS},
         trends=dict.fromkeys(ASSETS, "up"),
+        side=MarketSide.RISING,
         bars=month(),
     )
 
@@ -492,7 +495,7 @@ def candles_only_context() -> TickContext:
         )
         for asset, seen in full.observation.assets.items()
     }
-    gone = ("liquidity", "derivatives")
+    gone = ("liquidity", "funding", "interest")
     blind = {
         asset: replace(
             read,
@@ -588,6 +591,7 @@ def young_context() -> TickContext:
     blank = {asset: replace(unread.assets["HBAR"], asset=asset) for asset in ASSETS}
     regime = replace(
         said.regime,
+        axes=NO_AXES,
         label=RegimeLabel.UNKNOWN,
         previous=None,
         trend=Trend.UNKNOWN,

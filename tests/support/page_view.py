@@ -19,12 +19,13 @@ from generator.arena.values import (
     Round,
     Tally,
 )
-from generator.brain.reading import BrainReading
+from generator.brain.reading import Axes, BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import (
     PREDICTION_OF_CALL,
     Call,
     Consensus,
+    MarketSide,
     PatternType,
     Prediction,
     RegimeLabel,
@@ -32,6 +33,7 @@ from generator.catalog.words import (
     SourceMode,
     SourceStatus,
     Trend,
+    VolatilityWord,
 )
 from generator.compose.all import MODELS, compose_free
 from generator.compose.body import Body
@@ -114,9 +116,10 @@ def context(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empt
 
 
 def sideways(reading: BrainReading) -> BrainReading:
-    posterior = {**reading.regime.posterior, RegimeLabel.RANGE: 0.782, RegimeLabel.RISK_ON: 0.082}
-    regime = replace(reading.regime, label=RegimeLabel.RANGE, posterior=posterior, confidence=0.782)
-    return replace(reading, regime=replace(regime, trend=Trend.SIDEWAYS, previous=RegimeLabel.RISK_OFF))
+    holding = {**reading.regime.holding, RegimeLabel.RANGE: 0.782, RegimeLabel.RISK_ON: 0.082}
+    regime = replace(reading.regime, label=RegimeLabel.RANGE, holding=holding, confidence=0.782)
+    axes = Axes(VolatilityWord.NORMAL, MarketSide.FLAT)
+    return replace(reading, regime=replace(regime, axes=axes, trend=Trend.SIDEWAYS, previous=RegimeLabel.RISK_OFF))
 
 
 def arena(resolved: int = 1204) -> ArenaView:

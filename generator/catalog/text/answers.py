@@ -73,7 +73,7 @@ LEADERBOARD_NOTE: Final = (
     "luck."
 )
 TEACHER_ROLE: Final = "Compares the outcome of each Arena round with the brain's forecast and the crowd's vote."
-REGIME_RELIABILITY: Final = "simulated"
+REGIME_RELIABILITY: Final = "replayed"
 
 PAYMENT_NEEDED: Final = (
     "This resource is paid for per request. Sign the exact payment in accepts, send it in the "

@@ -29,8 +29,6 @@ class PublishedAsset:
     hour: float | None = None  # change over the last hour
     hour_rank: float | None = None  # of its size among the hours of the week, 0..100
     last_3h: float | None = None  # changes over the last hours
-    last_8h: float | None = None
-    last_20h: float | None = None
     broke_at: str | None = None  # when it broke its high, or its low, of the day before this hour, UTC
     off_edge: float | None = None  # how far the price now is from the new high, or low
 
@@ -119,20 +117,13 @@ def _broken(facts: PublishedAsset, edge: str, off: str) -> str:
 
 
 def _within_trend(facts: PublishedAsset) -> str:
-    """Name the trend, joined by `and` to a change over the day that goes its way, by `but` to any other.
-
-    Nothing is said of a trend that the moves over 8 and over 20 hours both deny.
-    """
+    """Name the trend, joined by `and` to a change over the day that goes its way, by `but` to any other."""
     sign, way, back = 1.0, "an uptrend", "down"
     if facts.structure is MarketStructure.DOWNTREND:
         sign, way, back = -1.0, "a downtrend", "up"
 
-    longer = (facts.last_8h, facts.last_20h)
-    if all(move is not None and sign * move <= 0 for move in longer):
-        return ""
-
     joined = " and" if sign * (facts.change or 0.0) > FLAT_PERCENT else ", but"
-    said = f"{joined} in {way} over the last 8 to 20 hours"
+    said = f"{joined} in {way} by its last 24 hours"
     if facts.last_3h is not None and sign * facts.last_3h <= -REBOUND_PERCENT:
         return f"{said}, though {back} {abs(facts.last_3h):.1f}% in the last three hours"
     return said

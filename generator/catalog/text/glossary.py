@@ -77,10 +77,10 @@ GLOSSARY: Final[dict[str, str]] = {
     "small move": "A price inside the neutral band at the end. The answers write FLAT or NEUTRAL, and so for no call.",
     "evidence": (
         "The measurements that are read next to a forecast, in six families: "
-        "trend, momentum, volatility, breadth, liquidity and derivatives."
+        "the last hours, the day, the week, breadth, volume, funding, open interest and the order book."
     ),
-    "agreement": "Of the families of evidence that point up or down, the share that points the way of the call.",
-    "coverage": "How many of the six families of evidence could be measured.",
+    "agreement": "Of the facts that are known, the share that points the way of the call; nothing without a call.",
+    "coverage": "How many of the eight facts are known.",
     "scenario": "One way the market may develop, with what would prove it wrong.",
     "liquidity": "How much can be bought or sold without moving the price much.",
     "order book": "All the open offers to buy (bids) and to sell (asks) on a venue, sorted by price.",
@@ -155,7 +155,7 @@ PAGE_TERMS: Final[dict[str, str]] = {
     "interval (95%)": "The range in which the true rate plausibly lies. The fewer the cases, the wider it is.",
     "leaderboard": "The voters by the lower end of their hit rate's interval.",
     "lesson": "What a finished round shows: the chances and what came, how rare that is, the score, and one idea.",
-    "risk score": "From 0 to 100: where the expected volatility ranks among that of the last week.",
+    "risk score": "From 0 to 100: where the volatility expected for the next four hours ranks on record.",
     "round": "One question of the Arena, with a start and an end.",
     "sealed forecast": (
         "The brain's forecast, fixed before the vote and hidden until the round starts. "

@@ -1,4 +1,4 @@
-"""What only a kept record can say: how long such states last, and what followed hours like this one."""
+"""What only a kept record can say: how long such states last, and where now ranks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,14 +8,15 @@ from generator.catalog.counts import listed, quantity
 from generator.catalog.words import MarketSide, RegimeLabel
 
 SIDE: Final[dict[str, str]] = {
-    MarketSide.RISING: "uptrend",
-    MarketSide.FALLING: "downtrend",
-    MarketSide.NONE: "market without a trend",
-    MarketSide.UNKNOWN: "unknown trend",
+    MarketSide.RISING: "rising day",
+    MarketSide.FALLING: "falling day",
+    MarketSide.FLAT: "flat day",
+    MarketSide.BOTH_WAYS: "day of ups and downs",
+    MarketSide.UNKNOWN: "unknown side",
 }
 STEP: Final[dict[str, str]] = {
-    "calm_or_normal": "normal volatility",
-    "elevated_or_extreme": "elevated volatility",
+    "calm_or_normal": "calm or normal volatility",
+    "elevated_or_extreme": "rough or wild volatility",
 }
 LABEL: Final[dict[str, str]] = {
     RegimeLabel.RISK_ON: "risk-on",
@@ -94,74 +95,10 @@ def _next(facts: SpellFacts) -> str:
 
 
 def with_article(name: str) -> str:
-    """Write a state within a sentence: `an uptrend`, `normal volatility`."""
-    if name in {SIDE[MarketSide.RISING], SIDE[MarketSide.UNKNOWN]}:
+    """Write a state within a sentence: `a rising day`, `rough or wild volatility`."""
+    if name == SIDE[MarketSide.UNKNOWN]:
         return f"an {name}"
     return f"a {name}" if name in SIDE.values() else name
-
-
-@dataclass(frozen=True, slots=True)
-class AfterFacts:
-    """What is published of what followed hours like this one over so many hours."""
-
-    hours: int
-    usual: float  # half-width of the usual move, percent
-    like: tuple[int, int, int]  # up, within, down
-    every: tuple[int, int, int]
-    differs: tuple[bool, bool, bool]
-
-
-def rule_of(side: str, step: str, size: int, usual_day: float) -> str:
-    """Say which hours count as like this one.
-
-    Args:
-        side: of the market, as in `SIDE`.
-        step: of volatility, as in `STEP`.
-        size: 1 where the day's mean move was up by more than usual, -1 down, 0 within.
-        usual_day: half-width of the usual move over a day, percent.
-    """
-    moves = {
-        1: f"prices are up more than {usual_day:.1f}% on the day",
-        0: f"prices are within {usual_day:.1f}% of where they were a day before",
-        -1: f"prices are down more than {usual_day:.1f}% on the day",
-    }
-    return f"an hour counts as like this one if it falls in {with_article(side)} with {step}, and {moves[size]}"
-
-
-def after_sentence(facts: AfterFacts) -> str:
-    """Say what followed, as counts next to those of all hours, and whether that is any different."""
-    n = sum(facts.like)
-    total = sum(facts.every)
-    up, within, down = facts.like
-    usual = [round(100 * count / total) for count in facts.every]
-    hours = "Four hours" if facts.hours == 4 else f"{facts.hours} hours"
-    return (
-        f"{hours} after {n} such hours the average coin was up more than {facts.usual:.1f}% in {up}, down more in "
-        f"{down} and between in {within}. Of all {total} hours, {usual[0]} in 100 were followed by such a rise, "
-        f"{usual[2]} by such a fall. {verdict(facts)}"
-    )
-
-
-def verdict(facts: AfterFacts) -> str:
-    """Say that such hours differ from no other, unless an interval excludes that."""
-    n = sum(facts.like)
-    total = sum(facts.every)
-    names = ("rises", "small moves", "falls")
-    apart = []
-    for name, like, every, differs in zip(names, facts.like, facts.every, facts.differs, strict=True):
-        if differs:
-            apart.append(f"{'more' if like / n > every / total else 'fewer'} {name}")
-    if not apart:
-        return NO_DIFFERENT
-    return f"That is {listed(apart)} than after other hours, by more than luck of the days explains."
-
-
-def too_few(hours: int, days: int) -> str:
-    """Say that there are too few hours like this one."""
-    return f"The month holds {quantity(hours, 'hour')} like this one on {quantity(days, 'day')}: too few to count on."
-
-
-NO_DIFFERENT: Final = "By this count such an hour does not differ from any other."
 
 
 def ranks_sentence(ranks: Mapping[str, float | None]) -> str:

@@ -1,5 +1,6 @@
 """What each label of the answers is called and how it reads: in a reading, in the human report and on the pages."""
 
+import math
 from typing import Final, NamedTuple
 
 from generator.catalog.words import (
@@ -10,7 +11,6 @@ from generator.catalog.words import (
     MarketState,
     Prediction,
     RegimeLabel,
-    Trend,
     VolatilityWord,
 )
 
@@ -23,16 +23,14 @@ class Text(NamedTuple):
     report: str = ""  # in the human report, for those who know no finance; of order books only
 
 
-MIXED: Final = "mixed"  # what is shown where no regime is more likely than not
 REGIME: Final[dict[RegimeLabel, str]] = {
     RegimeLabel.RISK_ON: "risk-on",
     RegimeLabel.RISK_OFF: "risk-off",
     RegimeLabel.RANGE: "range",
     RegimeLabel.HIGH_VOLATILITY: "high volatility",
-    RegimeLabel.TRANSITION: MIXED,
+    RegimeLabel.TRANSITION: "mixed",
     RegimeLabel.UNKNOWN: "unknown",
 }
-LIKELY_PERCENT: Final = 50.0  # chance, as published, from which on a regime is named as a fact
 # What people call the outcome of a round, and a vote or a forecast of it; the bodies keep the words of the API.
 OUTCOME: Final[dict[str, str]] = {
     Prediction.BULLISH: "up",
@@ -51,18 +49,12 @@ WHAT_A_CALL_IS: Final = (
     "A call is what a forecast claims: up, down or a small move. Most forecasts make none; then nothing is claimed of "
     "the outcome, and only the chances are scored."
 )
-TREND: Final[dict[Trend, str]] = {
-    Trend.UP: "The trend over the last 8 to 20 hours is up.",
-    Trend.DOWN: "The trend over the last 8 to 20 hours is down.",
-    Trend.SIDEWAYS: "There is no clear trend over the last 8 to 20 hours.",
-    Trend.UNKNOWN: "The trend is not known yet.",
-}
 EXPECTED: Final[dict[VolatilityWord, str]] = {
-    VolatilityWord.CALM: "The next hours are expected to be calmer than most of the past week.",
-    VolatilityWord.NORMAL: "The next hours are expected to be about as volatile as usual.",
-    VolatilityWord.ELEVATED: "The next hours are expected to be more volatile than most of the past week.",
-    VolatilityWord.EXTREME: "The next hours are expected to be more volatile than almost all of the past week.",
-    VolatilityWord.UNKNOWN: "How volatile the next hours will be is not known yet.",
+    VolatilityWord.CALM: "The next four hours are expected to be calmer than most hours on record.",
+    VolatilityWord.NORMAL: "The next four hours are expected to be about as rough as usual.",
+    VolatilityWord.ELEVATED: "The next four hours are expected to be rougher than most hours on record.",
+    VolatilityWord.EXTREME: "The next four hours are expected to be rougher than almost all hours on record.",
+    VolatilityWord.UNKNOWN: "How rough the next hours will be is not known yet.",
 }
 LIQUIDITY: Final[dict[LiquidityContext, Text]] = {
     LiquidityContext.DEEP: Text(
@@ -110,26 +102,22 @@ FUNDING_ODD: Final = "the last funding rate is so large that it may be a fault: 
 FUNDING_SHORT: Final = "less than a week of funding history: judged by its distance from the usual 0.01% alone"
 UNSTEADY: Final = "the derivatives state held for less than half of the last hours: it is not named"
 FAMILY: Final[dict[str, str]] = {
-    "trend": "the trend",
-    "momentum": "momentum",
-    "volatility": "volatility",
+    "hours": "the last hours",
+    "day": "the day",
+    "week": "the week",
     "breadth": "market breadth",
+    "volume": "trading volume",
+    "funding": "funding",
+    "interest": "open interest",
     "liquidity": "the order book",
-    "derivatives": "funding",
 }
 STATE: Final[dict[MarketState, str]] = {
-    MarketState.OPPORTUNITY: "a clear rise in calm conditions; it does not predict a gain",
-    MarketState.WAIT: "volatility is not expected to be high, and no clear and calm rise is shown",
-    MarketState.CAUTION: "volatility is expected to be high, or the label of the regime is high volatility",
-    MarketState.UNKNOWN: "there is no regime to judge by",
+    MarketState.OPPORTUNITY: "a rising day that is not rough; it does not predict a gain",
+    MarketState.WAIT: "the next hours do not look rough, and the day is not a rising one",
+    MarketState.CAUTION: "the next hours look rougher than most on record",
+    MarketState.UNKNOWN: "there is no state to judge by",
 }
 # What the evidence of an asset says by its sign; None where it is not known.
-MOMENTUM: Final[dict[int | None, str]] = {
-    1: "Momentum over the last one to three hours is up.",
-    0: "There is no clear momentum over the last one to three hours.",
-    -1: "Momentum over the last one to three hours is down.",
-    None: "Momentum is not known yet.",
-}
 BREADTH: Final[dict[int | None, str]] = {
     1: "At least two thirds of the assets are up on the day.",
     0: "The assets share no direction on the day.",
@@ -163,15 +151,35 @@ MODE_BANNERS: Final[dict[str, tuple[str, str]]] = {
 }
 
 
-def shown_regime(label: RegimeLabel, chance: float | None) -> RegimeLabel:
-    """Return the regime that people are shown: below one half it is `transition`, which they read as mixed.
+_SPANS: Final = {"hours": "three hours", "day": "24 hours", "week": "seven days"}
+_UNCHANGED: Final = 0.0005
 
-    Args:
-        chance: of the label, 0..1, as published; None where it is not known.
 
-    >>> shown_regime(RegimeLabel.RANGE, 0.62), shown_regime(RegimeLabel.RANGE, 0.48)
-    (<RegimeLabel.RANGE: 'range'>, <RegimeLabel.TRANSITION: 'transition'>)
+def moved_text(span: str, move: float) -> str:
+    """Say how far the price moved over a span of `_SPANS`, a fraction; NaN where it is not known.
+
+    >>> moved_text("day", -0.0312), moved_text("hours", 0.0001)
+    ('Over the last 24 hours the price fell 3.1%.', 'Over the last three hours the price is unchanged.')
     """
-    if label is RegimeLabel.UNKNOWN or chance is None or round(100 * chance, 1) >= LIKELY_PERCENT:
-        return label
-    return RegimeLabel.TRANSITION
+    words = _SPANS[span]
+    if not math.isfinite(move):
+        return f"How far the price moved over the last {words} is not known."
+    if abs(move) < _UNCHANGED:
+        return f"Over the last {words} the price is unchanged."
+    return f"Over the last {words} the price {'rose' if move > 0 else 'fell'} {100 * abs(move):.1f}%."
+
+
+def volume_text(ratio: float | None) -> str:
+    """Say how the last day's volume stands to the week's mean day; None where it is not known."""
+    if ratio is None:
+        return "How much was traded against the week is not known."
+    return f"Trading volume over the last day was {ratio:.1f} times the week's daily average."
+
+
+def interest_text(state: DerivativesState) -> str:
+    """Say whether the open contracts rise or fall, as far as the state of the futures shows it."""
+    if state is DerivativesState.UNAVAILABLE:
+        return "How the open contracts change is not known."
+    if state in {DerivativesState.LEVERAGING_UP, DerivativesState.DELEVERAGING}:
+        return DERIVATIVES[state].reading
+    return "Open contracts are not what stands out in the futures."

@@ -9,15 +9,14 @@ from typing import Final
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.counts import in_words, listed
 from generator.catalog.text.forecast import calls_sentence
-from generator.catalog.text.labels import EXPECTED, LIKELY_PERCENT, MIXED, REGIME
-from generator.catalog.text.state import trend_words, volatility_words
+from generator.catalog.text.labels import EXPECTED, REGIME
+from generator.catalog.text.state import ROUGHNESS, side_words
 from generator.catalog.thresholds import (
     BROAD_SHARE,
     HOUR_MOVE_PERCENT,
     LARGE_DAYS,
 )
 from generator.catalog.words import (
-    STEP_OF_VOLATILITY,
     Call,
     MarketSide,
     RegimeLabel,
@@ -27,7 +26,6 @@ from generator.catalog.words import (
 
 LONGEST_HEADLINE: Final = 240
 _AS_OF: Final = re.compile(r" \(as of [^)]*\)")
-LIKELY: Final = LIKELY_PERCENT
 EXTREME_RANK: Final = 95.0  # of the week's hours
 _HIGH_VOLUME: Final = 1.5  # of the week's mean day
 _LOW_VOLUME: Final = 0.6
@@ -35,19 +33,22 @@ _FEWEST: Final = 3  # assets of which a move is called broad
 _TOGETHER: Final = 0.8  # mean correlation from which assets are said to move together
 JUMP_PERCENT: Final = 2.0  # from which an hour's mean move is a jump or a drop
 _SKEWED: Final = 2.0 / 3.0  # of the mean: a smaller median means that few assets make the mean
-_HIGH_RANK: Final = 75.0  # from which on normal volatility is said to be above usual, or elevated to have come down
-_LOW_RANK: Final = 25.0
+_HIGH_RANK: Final = 80.0  # below which rough hours have come down
 _MORE_THAN_ALL: Final = 1.05  # of the day's move
-ROUGH: Final = (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
 _TREND_WORDS: Final[dict[Trend, str]] = {
-    Trend.UP: "an uptrend",
-    Trend.DOWN: "a downtrend",
-    Trend.SIDEWAYS: "no trend",
+    Trend.UP: "a rise",
+    Trend.DOWN: "a fall",
+    Trend.SIDEWAYS: "neither a rise nor a fall",
 }
 TREND_OF_SIDE: Final[dict[MarketSide, Trend]] = {
     MarketSide.RISING: Trend.UP,
     MarketSide.FALLING: Trend.DOWN,
-    MarketSide.NONE: Trend.SIDEWAYS,
+    MarketSide.FLAT: Trend.SIDEWAYS,
+    MarketSide.BOTH_WAYS: Trend.SIDEWAYS,
+}
+_ROUGH_WORDS: Final[dict[VolatilityWord, str]] = {
+    **ROUGHNESS,
+    VolatilityWord.NORMAL: "of normal volatility",
 }
 _SHARES: Final = (
     (0.64, "Three fifths"),
@@ -63,17 +64,11 @@ class PublishedMarket:
     """What is said of the market, as published; None and empty where unknown. Times are UTC, e.g. `14:05`."""
 
     label: RegimeLabel = RegimeLabel.UNKNOWN  # the regime shown
-    confidence: float | None = None  # of the regime, percent
-    chances: Mapping[RegimeLabel, float] = field(default_factory=dict)  # of the four regimes, percent
-    since: str | None = None  # when the regime began
-    volatility: VolatilityWord = VolatilityWord.UNKNOWN  # the first axis
-    swings_since: str | None = None  # when its step, calm and normal or elevated and extreme, began
-    side: MarketSide = MarketSide.UNKNOWN  # the second axis
-    side_since: str | None = None
-    last_8h: float | None = None  # mean change over the last 8 hours, percent
-    last_20h: float | None = None
-    trend: Trend = Trend.UNKNOWN  # of the last hours
-    trend_hours: str = "8 to 20"  # how many
+    confidence: float | None = None  # chance that the label still stands in four hours, percent
+    chances: Mapping[RegimeLabel, float] = field(default_factory=dict)  # of the four labels then, percent
+    volatility: VolatilityWord = VolatilityWord.UNKNOWN
+    side: MarketSide = MarketSide.UNKNOWN  # of the last 24 hours
+    trend: Trend = Trend.UNKNOWN  # likewise
     changes: Mapping[str, float] = field(default_factory=dict)  # by asset, over 24 hours, percent
     up: int = 0  # how many of them rose
     down: int = 0
@@ -85,7 +80,7 @@ class PublishedMarket:
     hours: Mapping[str, float] = field(default_factory=dict)  # by asset, change over the last hour, percent
     move_rank: float | None = None  # of the last hour's mean change among the week's hours, by size, 0..100
     largest_of: str | None = None  # week or day, where no hour of it had a larger mean change to the same side
-    risk_score: float | None = None  # rank of the expected volatility in its week, 0..100
+    risk_score: float | None = None  # rank of the next four hours' expected volatility on record, 0..100
     hour_rank: float | None = None  # of the last hour's realised volatility in its week, 0..100
     volume_ratio: float | None = None  # the last day's volume over the week's mean day
     correlation: float | None = None  # mean over the pairs of assets, of hourly moves over the day
@@ -136,51 +131,11 @@ class PublishedMarket:
         return -1 if self.down >= BROAD_SHARE * self.known else 0
 
     @property
-    def side_denied(self) -> bool:
-        """Whether prices went against the side on average, over 8 hours and over 20."""
-        if self.last_8h is None or self.last_20h is None:
-            return False
-        if self.side is MarketSide.RISING:
-            return max(self.last_8h, self.last_20h) < 0
-        return self.side is MarketSide.FALLING and min(self.last_8h, self.last_20h) > 0
-
-    @property
     def usual_days(self) -> float | None:
         """Size of the mean change in usual days."""
         if self.mean is None or not self.usual_day:
             return None
         return abs(self.mean) / self.usual_day
-
-    @property
-    def asserted(self) -> bool:
-        """Whether the regime is stated as a fact."""
-        return is_asserted(self.label, self.confidence)
-
-    @property
-    def likeliest(self) -> RegimeLabel:
-        """The regime with the highest chance; there must be chances."""
-        return max(self.chances, key=lambda label: self.chances[label])
-
-
-def is_asserted(label: RegimeLabel, confidence: float | None) -> bool:
-    """Say whether a regime is named: it is one of four, and more likely than not.
-
-    Args:
-        confidence: its chance, percent.
-    """
-    named = label not in (RegimeLabel.TRANSITION, RegimeLabel.UNKNOWN)
-    return named and confidence is not None and confidence >= LIKELY
-
-
-def regime_name(label: RegimeLabel, confidence: float | None) -> str:
-    """Return what a regime is called wherever people read it: by its name, `mixed` below an even chance, or unknown.
-
-    >>> regime_name(RegimeLabel.RISK_ON, 61.0), regime_name(RegimeLabel.RISK_ON, 49.0)
-    ('risk-on', 'mixed')
-    """
-    if label is RegimeLabel.UNKNOWN or is_asserted(label, confidence):
-        return REGIME[label]
-    return MIXED
 
 
 def _mean(changes: Mapping[str, float]) -> float | None:
@@ -210,7 +165,7 @@ def headline(facts: PublishedMarket) -> str:
     """
     dated = f" (as of {facts.as_of} UTC)." if facts.as_of else "."
     if not facts.chances and not facts.changes:
-        unknown = f"Volatility, trend and regime are unknown: {facts.missing or 'price changes are not known'}"
+        unknown = f"Volatility and side of the market are unknown: {facts.missing or 'price changes are not known'}"
         return f"{unknown}{dated}"
 
     state = _state(facts).removesuffix(".")
@@ -225,8 +180,8 @@ def headline(facts: PublishedMarket) -> str:
 def undated(headline: str) -> str:
     """Return a headline without its time, for what is shown with a time of its own.
 
-    >>> undated("Normal volatility since 02:15 UTC, no trend (as of 12:03 UTC). On the day all are lower.")
-    'Normal volatility since 02:15 UTC, no trend. On the day all are lower.'
+    >>> undated("A flat day, calm (as of 12:03 UTC). On the day all are lower.")
+    'A flat day, calm. On the day all are lower.'
     """
     return _AS_OF.sub("", headline)
 
@@ -246,7 +201,6 @@ def summary(facts: PublishedMarket) -> str:
         headline(facts),
         _range(facts),
         _volatility(facts),
-        _trend(facts),
         _size(facts),
         _regime(facts),
         _volume(facts),
@@ -271,54 +225,17 @@ def _ending(facts: PublishedMarket) -> str:
 
 
 def _state(facts: PublishedMarket) -> str:
-    """Say how wild the market is and which side it is on, each since when."""
-    swings_known = facts.volatility is not VolatilityWord.UNKNOWN
-    side_known = facts.side is not MarketSide.UNKNOWN
-    if not swings_known and not side_known:
-        return _unknown_state(facts)
+    """Say what the last 24 hours were, and how rough the next ones look."""
+    is_rated = facts.volatility is not VolatilityWord.UNKNOWN
+    if facts.side is MarketSide.UNKNOWN and not is_rated:
+        why = f": {facts.missing}" if facts.missing else ""
+        return f"Volatility and side of the market are unknown{why}."
 
-    swings = volatility_words(facts.volatility).capitalize()
-    if swings_known:
-        swings = f"{swings}{_since(facts.swings_since, ' UTC')}"
-    trend = trend_words(facts.side)
-    if side_known:
-        zone = "" if swings_known and facts.swings_since else " UTC"
-        trend = f"{trend}{_since(facts.side_since, zone)}"
-    if facts.side_denied:
-        way = "lower" if facts.side is MarketSide.RISING else "higher"
-        trend = f"{trend}, though {way} than 8 and 20 hours ago"
-
-    is_its_step = STEP_OF_VOLATILITY[facts.volatility] is facts.volatility
-    if is_its_step:
-        return f"{swings}, {trend}."
-    return f"{swings}, now {facts.volatility}; {trend}."
-
-
-def _unknown_state(facts: PublishedMarket) -> str:
-    """Say that neither axis is known, why, and what is known of the trend even so."""
-    if facts.chances:
-        return "Volatility and trend are unknown until more bars have come."
-    why = f": {facts.missing}" if facts.missing else ""
-    if facts.trend is Trend.UNKNOWN:
-        return f"Volatility, trend and regime are unknown{why}."
-    return (
-        f"Volatility and regime are unknown{why}; the last {facts.trend_hours} hours show {_TREND_WORDS[facts.trend]}."
-    )
-
-
-def _since(time: str | None, zone: str) -> str:
-    return f" since {time}{zone}" if time else ""
-
-
-def _whole(chance: float) -> int:
-    """Round a chance, but never across an even one: 49.96% is not 50%."""
-    return min(round(chance), 49) if chance < LIKELY else round(chance)
-
-
-def _two(facts: PublishedMarket) -> str:
-    """Name the two likeliest regimes with their chances."""
-    first, second = sorted(facts.chances, key=lambda label: -facts.chances[label])[:2]
-    return " and ".join(f"{REGIME[label]} ({_whole(facts.chances[label])}%)" for label in (first, second))
+    side = side_words(facts.side).capitalize()
+    if not is_rated:
+        why = facts.missing or "less than three days of bars"
+        return f"{side}; how rough the next hours look is unknown: {why}."
+    return f"{side}, {_ROUGH_WORDS[facts.volatility]}."
 
 
 def _day(facts: PublishedMarket) -> tuple[str, ...]:
@@ -469,74 +386,22 @@ def _volatility(facts: PublishedMarket) -> str:
 
 
 def _expected(word: VolatilityWord, rank: float | None) -> str:
-    """Say how volatile the next hours are expected to be; a word is kept for a while, and then its rank says more."""
+    """Say how rough the next four hours look; a word is kept for a while, and then its rank says more."""
     if rank is None:
         return EXPECTED[word]
 
     many = in_100(rank)
-    hours = f"than in {many} of 100 hours of the past week"
     if word is VolatilityWord.ELEVATED and rank < _HIGH_RANK:
-        return f"Expected volatility has come down, but still counts as elevated: higher {hours}."
-    if word is VolatilityWord.NORMAL and rank >= _HIGH_RANK:
-        return f"Volatility is expected to be on the high side, higher {hours}, but not by enough to count as elevated."
-    if word is VolatilityWord.NORMAL and rank <= _LOW_RANK:
-        return (
-            f"Volatility is expected to be on the low side, higher than in only {many} of 100 hours of the past week."
-        )
-    return EXPECTED[word]
-
-
-def _trend(facts: PublishedMarket) -> str:
-    """Say where the trend of the last hours differs from the side."""
-    if not facts.chances or facts.trend is Trend.UNKNOWN or facts.trend is TREND_OF_SIDE.get(facts.side):
-        return ""
-
-    hours = f"The last {facts.trend_hours} hours"
-    if facts.trend is Trend.SIDEWAYS:
-        return f"{hours} alone show no trend."
-    way = facts.trend.value
-    if facts.side is MarketSide.NONE:
-        return f"{hours} point {way}, but not clearly enough to call it a trend of the market."
-    return f"{hours} alone point {way}."
+        return f"The next four hours still count as rough: they look rougher than {many} in 100 hours on record."
+    return f"The next four hours look rougher than {many} in 100 hours on record."
 
 
 def _regime(facts: PublishedMarket) -> str:
-    """Name the regime with its chance and its beginning, and what on the day speaks against it."""
-    if not facts.chances:
-        # Without both axes the headline has said so.
-        said = "regime" in headline(facts)
-        return f"The regime is unknown: {facts.missing}." if facts.missing and not said else ""
-    if not facts.asserted:
-        return f"Regime: mixed; {_two(facts)} are the likeliest."
-
-    against = contrary(facts)
-    though = f", though {listed(against)}" if against else ""
-    return f"Regime: {REGIME[facts.label]}{_since(facts.since, ' UTC')}, {facts.confidence:.1f}% likely{though}."
-
-
-def contrary(facts: PublishedMarket) -> list[str]:
-    """Return what on the day speaks against the regime shown, as clauses; empty where nothing does."""
-    rough = facts.volatility in ROUGH
-    calm = facts.volatility in (VolatilityWord.CALM, VolatilityWord.NORMAL)
-    counted = f"{_counted(facts)} on the day" if facts.changes else ""
-    large = (facts.usual_days or 0.0) >= 1.0
-
-    few_up = 2 * facts.up < facts.known and facts.trend is not Trend.UP
-    few_down = 2 * facts.down < facts.known and facts.trend is not Trend.DOWN
-    broad_or_large = facts.broad != 0 or large
-    if (
-        (facts.label is RegimeLabel.RISK_ON and few_up)
-        or (facts.label is RegimeLabel.RISK_OFF and few_down)
-        or (facts.label is RegimeLabel.RANGE and broad_or_large)
-    ):
-        clauses = [counted]
-    else:
-        clauses = []
-    if facts.label is RegimeLabel.RANGE and rough:
-        clauses.append("volatility is elevated")
-    if facts.label is RegimeLabel.HIGH_VOLATILITY and calm:
-        clauses.append("expected volatility is no longer high")
-    return clauses
+    """Name the label with the chance that it still stands in four hours."""
+    if facts.confidence is None:
+        said = "unknown" in headline(facts)
+        return f"The label of the regime is unknown: {facts.missing}." if facts.missing and not said else ""
+    return f"Label: {REGIME[facts.label]}, which still stands in four hours with a chance of {facts.confidence:.1f}%."
 
 
 def _volume(facts: PublishedMarket) -> str:

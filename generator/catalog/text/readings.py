@@ -5,7 +5,7 @@ from typing import Final
 NO_BARS: Final = "no price bars for this asset yet"
 STALE: Final = "no price bar for this asset in the last hour"
 SHORT: Final = "less than half a day of history, so there is no forecast yet"
-SHORT_REGIME: Final = "less than two days of history, so the regime is a first guess"
+SHORT_REGIME: Final = "less than three days of history, so volatility and regime are not named yet"
 NO_BOOK: Final = "no order book, so liquidity is unknown"
 LAST_MISSING: Final = "the last price bar is missing or cannot be true, so it was left out"
 CAPPED: Final = "a price jump in the last day came alone or went back within ten minutes, so it was left out"

@@ -1,19 +1,29 @@
-"""The state of the market by its two axes, in words: volatility in two steps, and the trend by which side it is on."""
+"""The state of the market in words: what its last 24 hours were, and how rough the next ones look."""
 
 from typing import Final
 
 from generator.catalog.words import STEP_OF_VOLATILITY, MarketSide, VolatilityWord
 
-_VOLATILITY: Final[dict[VolatilityWord, str]] = {
-    VolatilityWord.NORMAL: "normal volatility",
-    VolatilityWord.ELEVATED: "elevated volatility",
+# What people read of volatility.
+ROUGHNESS: Final[dict[VolatilityWord, str]] = {
+    VolatilityWord.CALM: "calm",
+    VolatilityWord.NORMAL: "normal",
+    VolatilityWord.ELEVATED: "rough",
+    VolatilityWord.EXTREME: "wild",
+    VolatilityWord.UNKNOWN: "unknown",
+}
+_STEP: Final[dict[VolatilityWord, str]] = {
+    VolatilityWord.NORMAL: "calm or normal volatility",
+    VolatilityWord.ELEVATED: "rough or wild volatility",
     VolatilityWord.UNKNOWN: "volatility unknown",
 }
-_TREND: Final[dict[MarketSide, str]] = {
-    MarketSide.RISING: "an uptrend",
-    MarketSide.FALLING: "a downtrend",
+_SIDE: Final[dict[MarketSide, str]] = {
+    MarketSide.RISING: "a rising day",
+    MarketSide.FALLING: "a falling day",
+    MarketSide.FLAT: "a flat day",
+    MarketSide.BOTH_WAYS: "a day of ups and downs",
     MarketSide.NONE: "no trend",
-    MarketSide.UNKNOWN: "trend unknown",
+    MarketSide.UNKNOWN: "side unknown",
 }
 
 
@@ -21,24 +31,24 @@ def volatility_words(volatility: VolatilityWord) -> str:
     """Return the step of a word of volatility in words.
 
     >>> volatility_words(VolatilityWord.CALM), volatility_words(VolatilityWord.EXTREME)
-    ('normal volatility', 'elevated volatility')
+    ('calm or normal volatility', 'rough or wild volatility')
     """
-    return _VOLATILITY[STEP_OF_VOLATILITY[volatility]]
+    return _STEP[STEP_OF_VOLATILITY[volatility]]
 
 
-def trend_words(side: MarketSide) -> str:
-    """Return the side that the market is on in words.
+def side_words(side: MarketSide) -> str:
+    """Return what the last 24 hours were in words.
 
-    >>> trend_words(MarketSide.FALLING), trend_words(MarketSide.NONE)
-    ('a downtrend', 'no trend')
+    >>> side_words(MarketSide.FALLING), side_words(MarketSide.BOTH_WAYS)
+    ('a falling day', 'a day of ups and downs')
     """
-    return _TREND[side]
+    return _SIDE[side]
 
 
 def state_words(volatility: VolatilityWord, side: MarketSide) -> str:
-    """Return both axes in words.
+    """Return both in words.
 
     >>> state_words(VolatilityWord.CALM, MarketSide.FALLING)
-    'normal volatility, a downtrend'
+    'a falling day, calm or normal volatility'
     """
-    return f"{volatility_words(volatility)}, {trend_words(side)}"
+    return f"{side_words(side)}, {volatility_words(volatility)}"

@@ -11,7 +11,6 @@ SECTIONS: Final = {
     "derivatives": "Who pays whom",
     "liquidity": "How deep",
     "ladder": "How far",
-    "such_hours": "Hours like this one",
     "spells": "How long",
     "partition": "The next four hours",
     "arena": "The Arena",

@@ -10,8 +10,8 @@ from typing import Final, TypeVar
 from markupsafe import Markup
 
 from generator.arena.values import Hour
+from generator.brain.label import REGIMES
 from generator.brain.reading import NO_AXES, Axes, Range
-from generator.brain.regime import REGIMES
 from generator.catalog.assets import ASSET_NAMES, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.formats import rounded
@@ -48,10 +48,11 @@ _MARKS: Final = {
     RegimeLabel.TRANSITION: Markup('<path class="r-hatch" d="M-2 6l4 4M0 0l8 8M6 -2l4 4"/>'),
 }
 _CHANGING: Final = "changing regimes"
-_TRENDS: Final = {
-    MarketSide.RISING: "market rising",
-    MarketSide.FALLING: "market falling",
-    MarketSide.NONE: "no market trend",
+_DAYS: Final = {
+    MarketSide.RISING: "a rising day",
+    MarketSide.FALLING: "a falling day",
+    MarketSide.FLAT: "a flat day",
+    MarketSide.BOTH_WAYS: "a day of ups and downs",
 }
 UPTIME_DAYS: Final = 90
 Point = tuple[int, float]  # UTC milliseconds and a value
@@ -478,17 +479,9 @@ def _regimes(hours: Sequence[Hour]) -> str:
 
 
 def _side(lately: Lately) -> str:
-    """Say which side the market is on now and since when; empty where that is not known."""
-    axes = lately.axes
-    if axes.side not in _TRENDS:
-        return ""
-
-    trend = f"; {_TRENDS[axes.side]} now"
-    if axes.side_since_ms is None:
-        return trend
-    since = moment(axes.side_since_ms)
-    form = "%H:%M" if since.date() == moment(lately.now_ms).date() else "%-d %b, %H:%M"
-    return f"{trend}, since {since:{form}} UTC"
+    """Say what the last 24 hours of the market were; empty where that is not known."""
+    side = _DAYS.get(lately.axes.side)
+    return f"; {side} for the market" if side else ""
 
 
 def _rows(hours: Sequence[Hour], asset: str) -> Iterator[tuple[str, ...]]:

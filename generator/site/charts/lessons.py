@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from generator.arena.rates import rate
 from generator.arena.values import Hour
-from generator.brain.regime import REGIMES
+from generator.brain.label import REGIMES
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.text.labels import REGIME

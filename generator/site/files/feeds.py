@@ -25,9 +25,8 @@ from generator.catalog.links import (
     asset_path,
 )
 from generator.catalog.text.answers import DISCLAIMER
-from generator.catalog.text.labels import MIXED, MODE_BANNERS, NO_CALL, OUTCOME, REGIME
-from generator.catalog.text.market import regime_name
-from generator.catalog.text.state import state_words, trend_words, volatility_words
+from generator.catalog.text.labels import MODE_BANNERS, NO_CALL, OUTCOME, REGIME
+from generator.catalog.text.state import side_words, state_words, volatility_words
 from generator.catalog.words import (
     STEP_OF_VOLATILITY,
     Call,
@@ -389,7 +388,7 @@ def _of_changes(source: _FeedSource, changes: Sequence[RegimeChange]) -> Iterato
 def _of_state(
     source: _FeedSource, change: RegimeChange, volatility: VolatilityWord, side: MarketSide, before: KnownState
 ) -> FeedEntry:
-    """Lead with the two axes; the label is the name of the state.
+    """Lead with side and volatility; the label is derived from them.
 
     Args:
         before: the last that was known of each axis; one that was not, or is not now, is not compared.
@@ -399,7 +398,7 @@ def _of_state(
     if before.volatility not in {now.volatility, VolatilityWord.UNKNOWN}:
         was.append(volatility_words(before.volatility))
     if before.side not in {now.side, MarketSide.UNKNOWN}:
-        was.append(trend_words(before.side))
+        was.append(side_words(before.side))
 
     shown = state_words(volatility, side)
     title = shown.capitalize()
@@ -413,8 +412,8 @@ def _of_state(
         at=iso(change.at_ms),
         title=title,
         path="/",
-        tags=("state", volatility_words(volatility), trend_words(side)),
-        paragraphs=(first, f"The name of the state is {_name(change)}.{_figures(change)} {CONFIDENCE_NOTE}"),
+        tags=("state", volatility_words(volatility), side_words(side)),
+        paragraphs=(first, f"The label is {_name(change)}.{_figures(change)} {CONFIDENCE_NOTE}"),
         warm_up=change.warm_up,
         kind="state",
         volatility=STEP_OF_VOLATILITY[volatility],
@@ -433,13 +432,8 @@ def _known_or_none(word: VolatilityWord | MarketSide) -> str | None:
 
 
 def _name(change: RegimeChange) -> str:
-    """Return what the regime is called; of a mixed one, which is likeliest and how likely."""
-    label = RegimeLabel(change.label)
-    confidence = share(change.confidence)
-    name = regime_name(label, confidence)
-    if name == MIXED and confidence is not None and label is not RegimeLabel.TRANSITION:
-        return f"{name}, with {REGIME[label]} at {percent(confidence)}%"
-    return name
+    """Return what the regime is called."""
+    return REGIME[RegimeLabel(change.label)]
 
 
 def _figures(change: RegimeChange) -> str:

@@ -9,8 +9,8 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from generator.arena.values import Hour, Lesson
+from generator.brain.label import REGIMES
 from generator.brain.reading import NO_AXES
-from generator.brain.regime import REGIMES
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import iso

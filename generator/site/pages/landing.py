@@ -17,10 +17,10 @@ from generator.catalog.text.answers import (
     clause,
 )
 from generator.catalog.text.forecast import PublishedForecast, call_sentence
-from generator.catalog.text.labels import REGIME, STATE
-from generator.catalog.text.market import TREND_OF_SIDE, undated
-from generator.catalog.text.state import trend_words
-from generator.catalog.words import DerivativesState, MarketSide, RegimeLabel, SourceMode, Trend
+from generator.catalog.text.labels import STATE
+from generator.catalog.text.market import undated
+from generator.catalog.text.state import ROUGHNESS, side_words
+from generator.catalog.words import DerivativesState, MarketSide, RegimeLabel, SourceMode
 from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
 from generator.compose.inputs import is_simulated, missing_reason
@@ -148,19 +148,16 @@ def _regime(ctx: TickContext, body: MarketRegimeResponse) -> dict[str, Any]:
 
     # The page gives its time above the headline.
     state, _, day = undated(body.headline).partition(". ")
-    whose = "this regime"
-    if regime.label is RegimeLabel.TRANSITION and regime.likeliest is not None:
-        whose = REGIME[regime.likeliest]
     rank = UNKNOWN if regime.risk_score is None else f"{regime.risk_score:.1f}"
 
     facts: tuple[tuple[str, str, str], ...] = (
-        ("Volatility", word(regime.volatility), "expected moves, against those of the last week"),
-        _trend(regime),
+        ("Volatility", ROUGHNESS[regime.volatility], "how rough the next four hours look, against the whole record"),
+        _side(regime),
         ("Breadth", percent(regime.breadth_percent), "of the assets rose over 24 hours"),
-        ("Risk score", rank, "where the expected volatility ranks in its week, of 100"),
+        ("Risk score", rank, "where the volatility of the next four hours ranks on record, of 100"),
         ("State", regime.state.value, f"{STATE[regime.state]}; a description, not an order"),
-        ("Confidence", percent(regime.confidence), f"how probable {whose} is now; no forecast"),
-        ("In this regime for", duration(regime.dwell_minutes), ""),
+        ("Confidence", percent(regime.confidence), "how likely this label still stands in four hours"),
+        ("This label for", duration(regime.dwell_minutes), ""),
     )
     return {
         "state": state.removesuffix("."),
@@ -172,17 +169,11 @@ def _regime(ctx: TickContext, body: MarketRegimeResponse) -> dict[str, Any]:
     }
 
 
-def _trend(regime: Regime) -> tuple[str, str, str]:
-    """Return the trend by the side that the market is on; where that is unknown, that of the last hours."""
+def _side(regime: Regime) -> tuple[str, str, str]:
+    """Return what the last 24 hours of the market were."""
     side = regime.axes.side
-    if side is MarketSide.UNKNOWN:
-        return "Trend", word(regime.trend), "of the last hours"
-
-    shown = trend_words(side).removeprefix("an ").removeprefix("a ")
-    of_hours = ""
-    if regime.trend not in {Trend.UNKNOWN, TREND_OF_SIDE[side]}:
-        of_hours = f"; of the last hours alone: {word(regime.trend)}"
-    return "Trend", shown, f"of the market{of_hours}"
+    shown = UNKNOWN if side is MarketSide.UNKNOWN else side_words(side).removeprefix("a ")
+    return "Last 24 hours", shown, "by their move against a usual day's"
 
 
 def _without_meaning_if_unknown(fact: tuple[str, str, str]) -> tuple[str, str, str]:

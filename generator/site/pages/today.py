@@ -6,7 +6,7 @@ from typing import Final
 from generator.arena.values import PredictionMade
 from generator.catalog.assets import ASSET_NAMES, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS
-from generator.catalog.text.labels import REGIME, shown_regime
+from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel, SourceMode
 from generator.compose.derivatives import DerivativesAsset, Funding, OpenInterest
 from generator.compose.free import FreeBodies
@@ -43,8 +43,7 @@ def _regime(regime: Regime, coin: CoinSnapshot) -> Iterator[tuple[str, str]]:
     if regime.label is RegimeLabel.UNKNOWN:
         return
 
-    chance = None if regime.confidence is None else regime.confidence / 100
-    yield "regime", f"the regime is {REGIME[shown_regime(regime.label, chance)]}"
+    yield "regime", f"the regime is {REGIME[regime.label]}"
 
     confidence = f"confidence in the regime is {percent(regime.confidence)}"
     if coin.confidence is not None:

@@ -1,6 +1,5 @@
 """The market day by day: a line for each day, and a page for each of the newest."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -11,13 +10,12 @@ from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS
 from generator.catalog.links import ARCHIVE
 from generator.catalog.pages import SitePage
-from generator.catalog.text.labels import REGIME, shown_regime
+from generator.catalog.text.labels import REGIME
 from generator.catalog.text.market import undated
 from generator.catalog.words import RegimeLabel
 from generator.site.words.format import UNKNOWN, moment, price, signed
 from generator.site.words.lessons import Lessons, chosen
 
-_WITHIN_STEP: Final = re.compile(r", now \w+;")  # as in: normal volatility since 02:15 UTC, now calm; no trend
 DAYS_KEPT: Final = 30  # that have a page
 DAYS_LISTED: Final = 366
 
@@ -109,9 +107,7 @@ def _priced(hours: Sequence[Hour]) -> str:
 
 def regime_of(hour: Hour) -> RegimeLabel:
     """Return the regime of an hour as people are shown it."""
-    label = RegimeLabel(hour.label)
-    chances = dict(zip(RegimeLabel, hour.chances or (), strict=False))  # of the first four words
-    return shown_regime(label, chances.get(label))
+    return RegimeLabel(hour.label)
 
 
 def _regime_of_day(hours: Sequence[Hour]) -> str:
@@ -132,9 +128,9 @@ def _headlines(hours: Sequence[Hour], key: Callable[[Hour], str]) -> Iterator[tu
 
 
 def _state_of(hour: Hour) -> str:
-    """Return a headline's sentence on the state, without the time that it is of and the word within a step."""
+    """Return a headline's sentence on the state, without the time that it is of."""
     state, _, _ = undated(hour.headline).partition(". ")
-    return _WITHIN_STEP.sub(",", state)
+    return state
 
 
 def _prices(hours: Sequence[Hour]) -> Iterator[tuple[str, ...]]:

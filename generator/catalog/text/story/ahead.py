@@ -1,11 +1,11 @@
-"""What may come: how far, what followed such hours, how long states last, the next four hours."""
+"""What may come: how far, how long states last, the next four hours."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from generator.catalog.counts import ASSETS_IN_WORDS, quantity
 from generator.catalog.text import kept
-from generator.catalog.text.kept import AfterFacts, SpellFacts
+from generator.catalog.text.kept import SpellFacts
 from generator.catalog.text.story.facts import GradedDay, GradedRecord, Pen, StoryFacts, begun, joined
 
 _ENOUGH: Final = 30  # cases of which a rate is said
@@ -113,103 +113,6 @@ def _miss(pen: Pen, facts: StoryFacts) -> list[str]:
             f"When did one{where} last fail? From {miss.at} UTC, when an hour brought {moved} against {span}.",
             f"The newest move{where} that got away is {moved}, in the hour from {miss.at} UTC, with a range of {span}.",
             f"A wide range{where} was last wrong in the hour from {miss.at} UTC, which moved {moved} against {span}.",
-        )
-    ]
-
-
-def such_hours(facts: StoryFacts) -> list[str]:
-    """Say what followed hours like this one, next to any hour."""
-    pen = Pen(facts.turn)
-    if facts.such_rule is None:
-        return ["The state of the market is not known well enough to look for hours like this one."]
-    side, step, size, usual_day = facts.such_rule
-    rule = kept.rule_of(side, step, size, usual_day)
-    rule = pen.pick(
-        "rule",
-        f"Which hours do we count: {rule}.",
-        f"Here {rule}.",
-        f"To look back we need a rule: {rule}.",
-    )
-    count = pen.pick(
-        "such",
-        f"The month holds {facts.such} of them, on {quantity(facts.such_days, 'day')}.",
-        f"There were {facts.such}, spread over {quantity(facts.such_days, 'day')}.",
-        f"In thirty days that was so {facts.such} times, on {quantity(facts.such_days, 'day')}.",
-        f"It fits {facts.such} hours of the month; they fall on {quantity(facts.such_days, 'day')}.",
-        f"That gives {facts.such} hours on {quantity(facts.such_days, 'day')}, which are far from independent.",
-    )
-    four = facts.after.get(4)
-    if four is None:
-        return [joined(rule, count), pen.pick("too few", "That is too few to count on.", "So few prove nothing.")]
-    return [joined(rule, count), *_after(pen, four), *_verdicts(pen, facts)]
-
-
-def _after(pen: Pen, after: AfterFacts) -> list[str]:
-    up, within, down = after.like
-    total = sum(after.every)
-    every_up, _, every_down = (round(100 * count / total) for count in after.every)
-    n = sum(after.like)
-    share_up = round(100 * up / n)
-    share_down = round(100 * down / n)
-    move = f"{after.usual:.1f}%"
-    came = pen.pick(
-        "after",
-        f"Four hours later the average coin was up more than {move} after {up} of {n}, down more after {down}, "
-        f"and in between after {within}.",
-        f"Look four hours on: {up} of {n} were more than {move} higher, {down} lower, {within} in between.",
-        f"After {up} of these {n} hours the average coin gained more than {move} in four hours, after {down} it "
-        f"lost as much, after {within} neither.",
-        f"What came in the next four hours: {up} rises of more than {move}, {down} such falls, {within} smaller moves.",
-        f"Of the {n} whose next four hours are known, {up} ended more than {move} higher, {down} lower and "
-        f"{within} in between.",
-    )
-    usual = pen.pick(
-        "every",
-        f"The yardstick is every hour of the month: {every_up} in 100 rose and {every_down} fell like that; here "
-        f"it is {share_up} and {share_down}.",
-        f"Set against all {total} hours ({every_up} up and {every_down} down in 100), these hours show "
-        f"{share_up} and {share_down}.",
-        f"In 100 cases that makes {share_up} up and {share_down} down; any hour of the month gives {every_up} "
-        f"and {every_down}.",
-        f"Of all {total} hours of the month {every_up} in 100 went up so far and {every_down} down, of these "
-        f"{share_up} and {share_down}.",
-        f"For comparison, all {total} hours of the month: {every_up} in 100 up and {every_down} down, against "
-        f"{share_up} and {share_down} here.",
-        f"Next to every hour of the month ({every_up} up, {every_down} down in 100) that reads {share_up} and "
-        f"{share_down}.",
-    )
-    return [joined(came, usual)]
-
-
-def _verdicts(pen: Pen, facts: StoryFacts) -> list[str]:
-    four = facts.after[4]
-    day = facts.after.get(24)
-    differs = [after for after in (four, day) if after is not None and any(after.differs)]
-    if not differs:
-        return [
-            pen.pick(
-                "no different",
-                "Draw the days again at random and the gap may vanish: no different from any hour.",
-                "That gap is within luck, so the count says: no different from any hour.",
-                "Too few separate days to say more: no different from any hour.",
-                "Such a gap comes by chance often enough: no different from any hour.",
-                "An interval over whole days includes zero, and we say so: no different from any hour.",
-            )
-        ]
-    after = differs[0]
-    span = "four hours" if after.hours == 4 else "a day"
-    names = ("rises", "small moves", "falls")
-    parts = []
-    for name, like, every, apart in zip(names, after.like, after.every, after.differs, strict=True):
-        if apart:
-            more = like / sum(after.like) > every / sum(after.every)
-            parts.append(f"{'more' if more else 'fewer'} {name}")
-    said = " and ".join(parts)
-    return [
-        pen.pick(
-            "different",
-            f"Over {span} there were {said} than luck of the days explains; it is still one month, not a law.",
-            f"One thing passes the test over {span}: {said} than after other hours.",
         )
     ]
 

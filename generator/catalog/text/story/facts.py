@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.text import kept
-from generator.catalog.text.kept import AfterFacts, SpellFacts
+from generator.catalog.text.kept import SpellFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +91,6 @@ class StoryFacts:
     record: tuple[int, float, float] | None = None  # hours scored, inside the 50% and the 90% range
     record_is_backtest: bool = False
     miss: MissFacts | None = None
-    such_rule: tuple[str, str, int, float] | None = None  # side, step, size of the day, usual day
-    such: int = 0
-    such_days: int = 0
-    after: Mapping[int, AfterFacts] = field(default_factory=dict)  # by hours
     spells: Sequence[SpellFacts] = ()
     partition: PartitionFacts | None = None
     furthest: tuple[str, int] | None = None  # name and gap, of 100 cases

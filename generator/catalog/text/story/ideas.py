@@ -112,23 +112,6 @@ def _censoring(facts: StoryFacts) -> Idea | None:
     )
 
 
-def _base_rate(facts: StoryFacts) -> Idea | None:
-    four = facts.after.get(4)
-    if four is None:
-        return None
-    n = sum(four.like)
-    up = four.like[0]
-    every = round(100 * four.every[0] / sum(four.every))
-    return _idea(
-        "A count means nothing without another to compare it with: four hours after "
-        f"{up} of {n} hours like this one prices were up more than {four.usual:.1f}%, which alone may sound like much "
-        "or little.",
-        f"But so they were after {every} in 100 of any hours at all; only the gap between the two could carry news, "
-        "and a month has too few separate days for a small gap to show.",
-        question="Prices rose 60 times in 100 after some pattern, you read; which number do you ask for next?",
-    )
-
-
 def _leverage(facts: StoryFacts) -> Idea | None:
     if "24h" not in facts.ranges:
         return None
@@ -182,7 +165,6 @@ _IDEAS: Final[tuple[Callable[[StoryFacts], Idea | None], ...]] = (
     _average,
     _funding,
     _censoring,
-    _base_rate,
     _leverage,
     _correlation,
     _coverage,
