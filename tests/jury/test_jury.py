@@ -7,7 +7,7 @@ import pytest
 from tests.jury.court import WANTED, Court, Judge
 from tests.jury.sitting import JUDGES, court
 
-pytestmark = pytest.mark.outside
+pytestmark = [pytest.mark.outside, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")
