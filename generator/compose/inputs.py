@@ -149,7 +149,7 @@ def without_a_month(ctx: TickContext) -> str | None:
 
 
 def until_a_month_ms(ctx: TickContext) -> int | None:
-    """Return how long the market must go on until there is a month of 5-minute bars; None where it never will."""
+    """Return how long the market must run until there is a month of 5-minute bars; None where it never will."""
     if ctx.observation.ended or ctx.observation.bar_interval_ms != BAR_MS:
         return None
     bars = 0 if ctx.bars is None else len(ctx.bars)
