@@ -14,7 +14,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import DerivativesState, LiquidityContext, RegimeLabel
 from generator.market.bars import BAR_MS
 from generator.market.simulated.market import SimulatedMarket
-from generator.market.simulated.params import DEPTH_FACTOR, FUNDING_8H, REGIMES, SPREAD_FACTOR
+from generator.market.simulated.params import DEPTH_FACTOR, PREMIUM_8H, REGIMES, SPREAD_FACTOR
 
 DAY = 288
 WARM, DAYS = 12, 24
@@ -74,8 +74,8 @@ def test_the_simulated_truth_is_what_the_words_are_held_to(observed: Observed) -
 
     assert REGIMES[int(depth.argmin())] is RegimeLabel.HIGH_VOLATILITY
     assert REGIMES[int(depth.argmax())] is RegimeLabel.RANGE
-    assert REGIMES[int(FUNDING_8H.argmax())] is RegimeLabel.RISK_ON
-    assert REGIMES[int(FUNDING_8H.argmin())] is RegimeLabel.RISK_OFF
+    assert REGIMES[int(PREMIUM_8H.argmax())] is RegimeLabel.RISK_ON
+    assert REGIMES[int(PREMIUM_8H.argmin())] is RegimeLabel.RISK_OFF
     assert set(observed.regime.tolist()) == {0, 1, 2, 3}
 
 

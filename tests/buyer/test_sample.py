@@ -56,7 +56,7 @@ def test_on_the_first_day_the_sample_is_the_bundled_one_and_says_it_is_simulated
     content = shown(Sample(Notes(), REPORT), "today", NOON)
 
     assert (content["sample"], content["sample_day"], content["source_mode"]) == ("bundled", None, "simulated")
-    assert "made with a drift that real ones do not show" in content["sample_note"]
+    assert "its record of sides says nothing of real ones" in content["sample_note"]
     assert content["report"]["plots"], "with pictures"
 
 

@@ -279,7 +279,7 @@ def test_a_called_side_comes_with_its_base_rate_its_opposite_and_the_evidence() 
 def test_a_called_side_of_a_simulated_market_says_that_it_is_made_with_a_drift() -> None:
     up = replace(EVEN, call=Call.UP, chances=(28.0, 30.0, 42.0), simulated=True)
 
-    drift = "In this simulated market, which is made with a drift that real ones do not show, the call is up"
+    drift = "In this simulated market, whose record says nothing of real ones, the call is up"
     assert drift in forecast_sentence(up)
     assert "drift" not in forecast_sentence(replace(up, simulated=False))
     assert "drift" not in forecast_sentence(replace(EVEN, simulated=True))

@@ -156,18 +156,18 @@ def test_a_clock_that_fell_back_to_1970_gives_nulls_with_a_reason() -> None:
 
 # Mean logarithm of every field over the three days before the moment, by magnitude.
 LOGS = {
-    "open": 2.850795043,
-    "high": 2.852216111,
-    "low": 2.84939616,
-    "close": 2.850808441,
-    "volume": 11.50084086,
-    "depth_usd": 15.11199231,
-    "spread_bps": 1.403829191,
-    "imbalance": -1.348107424,
-    "funding": -9.457039284,
+    "open": 3.275016768,
+    "high": 3.276012887,
+    "low": 3.274023224,
+    "close": 3.275006563,
+    "volume": 10.80094735,
+    "depth_usd": 15.27075732,
+    "spread_bps": 1.296390882,
+    "imbalance": -1.341925568,
+    "funding": -9.006311693,
     "open_interest": 17.95890612,
-    "liq_long_usd": 8.417683817,
-    "liq_short_usd": 8.375212106,
+    "liq_long_usd": 8.562366785,
+    "liq_short_usd": 8.537760037,
 }
 
 
@@ -178,7 +178,7 @@ def test_the_market_of_a_seed_is_the_same_in_every_release() -> None:
     prices = [source.price(asset, at_ms) for asset in ("BTC", "HBAR")]
     fields = _backfill(source, at_ms, 3).fields
 
-    assert prices == pytest.approx([104114.252443, 0.110071262372], rel=1e-9)
+    assert prices == pytest.approx([140454.454804, 0.186652011683], rel=1e-9)
     assert SimulatedMarket(7).regime(at_ms)[0] is RegimeLabel.HIGH_VOLATILITY
     assert {name: np.log(np.abs(values)).mean() for name, values in fields.items()} == pytest.approx(LOGS, rel=1e-8)
 

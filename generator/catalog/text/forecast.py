@@ -9,7 +9,7 @@ from generator.catalog.formats import rounded
 from generator.catalog.words import Call
 
 AHEAD_POINTS: Final = 2.0  # percentage points from which one side is said to be ahead of the other
-DRIFTING: Final = "this simulated market, which is made with a drift that real ones do not show"
+DRIFTING: Final = "this simulated market, whose record says nothing of real ones"
 SIDES: Final = (Call.UP, Call.DOWN)
 _COUNTED: Final[dict[Call, str]] = {Call.UP: "up", Call.DOWN: "down", Call.SMALL_MOVE: "a small move"}
 
@@ -18,7 +18,7 @@ def drift_note(call: Call | None, *, simulated: bool) -> str:
     """Say where a called side comes from in a simulated market; empty of any other call, and of a real market.
 
     >>> drift_note(Call.UP, simulated=True)
-    'A side is called only in this simulated market, which is made with a drift that real ones do not show.'
+    'A side is called only in this simulated market, whose record says nothing of real ones.'
     """
     if not simulated or call not in SIDES:
         return ""

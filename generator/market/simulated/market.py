@@ -4,8 +4,8 @@ Prices must be a function of (seed, minute) without summing from a far epoch, an
 So each block runs between two levels that are known cheaply, and its own noise is bent to meet them. The bend is
 spread in proportion to variance, and the levels move by a normal draw of the block's own variance: increments
 then stay uncorrelated (covariance of minutes i, j: -2 v_i v_j / V + v_i v_j / V^2 (V + V) = 0) with unchanged
-variance, so that the bend carries no signal. Only the pull to the long-run level is left, about 0.2% a day at one
-standard deviation.
+variance, so that the bend carries no signal. Crashes and rallies are part of the levels, so that none of them is bent
+back. Only the pull to the long-run level is left, about 0.2% a day at one standard deviation.
 
 Nothing here looks ahead: a bar's fields follow from its own move, the regime by then and independent noise.
 """
@@ -22,32 +22,60 @@ from generator.catalog.words import RegimeLabel
 from generator.market.bars import BAR_FIELDS, BAR_MS, BARS_A_DAY, BarFrame, FloatArray
 from generator.market.simulated import params
 from generator.market.simulated.random import Draws, Stream, autoregress, generator, ornstein_uhlenbeck, tail_scale
-from generator.market.simulated.schedule import regime_mix, schedule
+from generator.market.simulated.schedule import events, regime_mix, schedule
 
 _COUNT = len(ASSETS)
 _SLOW_HALF_LIFE = 288.0  # bars: a day
 _FAST_HALF_LIFE = 9.0  # 45 minutes
-_SLOW_SD = (0.22, 0.12)  # log volatility: common, own
-_FAST_SD = (0.18, 0.12)
+_WEEK_HALF_LIFE = 5.0 * BARS_A_DAY
+_WEEK_SD = (0.40, 0.14)  # log volatility: common, own
+_SLOW_SD = (0.10, 0.06)
+_FAST_SD = (0.10, 0.08)
 _LEAD_BARS = BARS_A_DAY  # history that slow reactions need before the block
 _CALM_SIGMA_BAR = 0.016 / np.sqrt(BARS_A_DAY)
 _BLOCKS_KEPT = 3
 
 
 def _volatility(seed: int, block: int, mix: FloatArray) -> FloatArray:
-    """Return daily volatility at each bar: the regime's times a two-scale log-OU factor of mean square 1.
+    """Return daily volatility at each bar: the regime's, by hour and day, times log-OU factors of mean square 1.
 
-    Shape (BLOCK_BARS, assets), as a fraction; `mix` holds the weights of the regimes, shape (BLOCK_BARS, 4).
+    Shape (BLOCK_BARS, assets), as a fraction; `mix` holds the weights of the regimes, shape (BLOCK_BARS, 4). After a
+    crash or a rally it is raised.
     """
-    slow = ornstein_uhlenbeck(seed, Stream.VOLATILITY_SLOW, block, _SLOW_HALF_LIFE)
-    fast = ornstein_uhlenbeck(seed, Stream.VOLATILITY_FAST, block, _FAST_HALF_LIFE)
+    wave = np.zeros((params.BLOCK_BARS, _COUNT))
+    mean_square = 0.0
+    for stream, half_life, (common, own) in (
+        (Stream.VOLATILITY_WEEK, _WEEK_HALF_LIFE, _WEEK_SD),
+        (Stream.VOLATILITY_SLOW, _SLOW_HALF_LIFE, _SLOW_SD),
+        (Stream.VOLATILITY_FAST, _FAST_HALF_LIFE, _FAST_SD),
+    ):
+        path = ornstein_uhlenbeck(seed, stream, block, half_life)
+        wave += common * path[:, :1] + own * path[:, 1:]
+        mean_square += common * common + own * own
 
-    wave = _SLOW_SD[0] * slow[:, :1] + _SLOW_SD[1] * slow[:, 1:] + _FAST_SD[0] * fast[:, :1] + _FAST_SD[1] * fast[:, 1:]
-    mean_square = sum(sd * sd for sd in (*_SLOW_SD, *_FAST_SD))
-
-    regime = np.exp(mix @ np.log(params.SIGMA_DAY))[:, None]
-    sigma: FloatArray = regime * params.BETA * np.exp(wave - mean_square)
+    regime = np.exp(mix @ np.log(params.SIGMA_DAY)) * _shape(block) * _aftermath(seed, block)
+    sigma: FloatArray = regime[:, None] * params.BETA * np.exp(wave - mean_square)
     return sigma
+
+
+def _shape(block: int) -> FloatArray:
+    """Return the factor of volatility by hour and day at each bar of a block; its mean square over a week is 1."""
+    hour = (block * params.BLOCK_BARS + np.arange(params.BLOCK_BARS)) * params.BAR_MINUTES // 60
+    weekday = (hour // 24 + 3) % 7  # 1970 began on a Thursday
+    factor = params.HOUR_SHAPE[hour % 24] * np.where(weekday >= 5, params.WEEKEND_SHAPE, 1.0)
+    week = np.mean(params.HOUR_SHAPE**2) * (5.0 + 2.0 * params.WEEKEND_SHAPE**2) / 7.0
+    shaped: FloatArray = factor / np.sqrt(week)
+    return shaped
+
+
+def _aftermath(seed: int, block: int) -> FloatArray:
+    """Return by what crashes and rallies raise volatility at each bar of a block."""
+    minutes = np.arange(params.BLOCK_BARS) * params.BAR_MINUTES
+    raised = np.ones(params.BLOCK_BARS)
+    for event in events(seed, block):
+        since = minutes - event.start
+        raised += np.where(since >= 0, params.EVENT_ROUGH * 0.5 ** (since / params.EVENT_ROUGH_HALF_LIFE), 0.0)
+    return raised
 
 
 def _level(seed: int, block: int) -> FloatArray:
@@ -59,14 +87,17 @@ def _level(seed: int, block: int) -> FloatArray:
 
 
 def _displacement(seed: int, block: int) -> FloatArray:
-    """Return what a block adds to the log price of each asset, by the variance and drift of its regimes."""
+    """Return what a block adds to the log price of each asset, by the variance of its regimes and by its events."""
     days = schedule(seed, block).minutes_by_regime() / params.MINUTES_A_DAY
-    variance = float(days @ params.SIGMA_DAY**2)
-    shared = float(days @ (params.SIGMA_DAY**2 * params.CORRELATION)) / variance
+    usual = float(days @ params.SIGMA_DAY**2)
+    shared = float(days @ (params.SIGMA_DAY**2 * params.CORRELATION)) / usual
+    variance = params.LEVEL_VARIANCE * usual
 
     draw = Draws(seed, Stream.LEVEL, block).each(Generator.standard_normal, shared=1)
     noise = np.sqrt(shared) * draw[0] + np.sqrt(1.0 - shared) * draw[1:]
-    moved: FloatArray = params.BETA * (float(days @ params.DRIFT_DAY) + np.sqrt(variance) * noise)
+    moved: FloatArray = params.BETA * np.sqrt(variance) * noise
+    for event in events(seed, block):
+        moved += event.moves
     return moved
 
 
@@ -86,7 +117,7 @@ def _jumps(seed: int, block: int, sigma_day: FloatArray) -> FloatArray:
 
 
 def _noise(seed: int, block: int, sigma_day: FloatArray, mix: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the moves of each minute without drift and jumps, and their standard deviations given the tails."""
+    """Return the moves of each minute without jumps, and their standard deviations given the tails."""
     draws = Draws(seed, Stream.NOISE, block)
     shared = (mix @ params.CORRELATION)[:, None]
 
@@ -105,14 +136,16 @@ def _minutes(seed: int, block: int, mix: FloatArray, sigma_day: FloatArray) -> t
     """Return the log mid at each minute, the last row that of the next block's first; and the noise's deviations."""
     noise, spread = _noise(seed, block, sigma_day, mix)
     moves = noise + _jumps(seed, block, sigma_day)
-    drift = (mix @ params.DRIFT_DAY)[:, None] * params.BETA / params.MINUTES_A_DAY
-    moves += np.repeat(drift, params.BAR_MINUTES, axis=0)
+    sudden = np.zeros_like(moves)
+    for event in events(seed, block):
+        sudden[event.start : event.start + event.minutes] += event.moves / event.minutes
 
-    # Bend the block to its two levels, in proportion to variance.
+    # Bend the block to its two levels, in proportion to variance; what is sudden stays as it is.
     start = _level(seed, block)
     end = _level(seed, block + 1)
     share = sigma_day**2 / (params.BAR_MINUTES * (sigma_day**2).sum(axis=0))
-    moves += (end - start - moves.sum(axis=0)) * np.repeat(share, params.BAR_MINUTES, axis=0)
+    gap = end - start - moves.sum(axis=0) - sudden.sum(axis=0)
+    moves += gap * np.repeat(share, params.BAR_MINUTES, axis=0) + sudden
 
     minute = np.vstack([start, start + np.cumsum(moves, axis=0)])
     minute[-1] = end  # to the last bit what the next block opens with
@@ -209,12 +242,14 @@ def _book(seed: int, block: int, mix: FloatArray, strength: FloatArray, move: Fl
 
 def _futures(seed: int, block: int, mix_with_lead: FloatArray) -> dict[str, FloatArray]:
     """Return funding (rate per 8 h) and open interest (contracts); both follow the regime within hours."""
-    crowding = _followed(mix_with_lead @ params.FUNDING_8H, half_life_bars=36.0)
+    crowding = _followed(mix_with_lead @ params.PREMIUM_8H, half_life_bars=36.0)
     position = _followed(mix_with_lead @ params.OPEN_INTEREST_LOG, half_life_bars=60.0)
-    funding_noise = 6e-5 * _wave(seed, Stream.FUNDING, block, 144.0, 0.5)
+    premium = crowding + params.PREMIUM_SD * _wave(seed, Stream.FUNDING, block, 144.0, 0.5)
+    band = params.FUNDING_BAND_8H
+    funding = premium + np.clip(params.USUAL_FUNDING_8H - premium, -band, band)
     interest_noise = 0.07 * _wave(seed, Stream.OPEN_INTEREST, block, 432.0, 0.3)
     coins = params.OPEN_INTEREST_USD / np.exp(params.LOG_PRICE)
-    return {"funding": crowding + funding_noise, "open_interest": coins * np.exp(position + interest_noise)}
+    return {"funding": funding, "open_interest": coins * np.exp(position + interest_noise)}
 
 
 def _followed(target: FloatArray, half_life_bars: float) -> FloatArray:

@@ -34,6 +34,8 @@ class Stream(IntEnum):
     VOLUME = 13
     LIQUIDATIONS = 14
     VENUES = 15
+    EVENTS = 16
+    VOLATILITY_WEEK = 17
 
 
 def generator(seed: int, stream: Stream, index: int, part: int = 0, *more: int) -> Generator:
@@ -96,6 +98,6 @@ def ornstein_uhlenbeck(seed: int, stream: Stream, block: int, half_life_bars: fl
 
 
 def tail_scale(rng: Generator, shape: tuple[int, ...]) -> FloatArray:
-    """Return scales that turn unit normals into unit-variance Student t with four degrees of freedom."""
-    scale: FloatArray = np.sqrt(2.0 / rng.chisquare(4.0, shape))
+    """Return scales that turn unit normals into unit-variance Student t with five degrees of freedom."""
+    scale: FloatArray = np.sqrt(3.0 / rng.chisquare(5.0, shape))
     return np.minimum(scale, _TAIL_CAP)

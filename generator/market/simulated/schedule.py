@@ -1,4 +1,4 @@
-"""The regimes of the simulated market: who rules when, and how one passes into the next."""
+"""What rules the simulated market when: its regimes, how one passes into the next, and its crashes and rallies."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -6,11 +6,12 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
+from numpy.random import Generator
 
 from generator.catalog.words import RegimeLabel
 from generator.market.bars import FloatArray, IntArray
 from generator.market.simulated import params
-from generator.market.simulated.random import Stream, generator
+from generator.market.simulated.random import Draws, Stream, generator
 
 FIRST_SEED: Final = 2026
 SEEDS_TRIED: Final = 5_000
@@ -78,17 +79,54 @@ def schedule(seed: int, block: int) -> Schedule:
     return Schedule(drawn.starts, drawn.labels, (0, *drawn.widths[1:]))
 
 
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A crash or a rally: `minutes` long from minute `start` of its block, `moves` the log move of each asset."""
+
+    start: int
+    minutes: int
+    moves: FloatArray
+
+
+@lru_cache(maxsize=256)
+def events(seed: int, block: int) -> tuple[Event, ...]:
+    """Return the crashes and rallies of a block, as many and as large of the one as of the other in the long run.
+
+    None begins in the last day of a block, so that the rough hours after it are over at the boundary.
+    """
+    rng = generator(seed, Stream.EVENTS, block)
+    drawn: list[Event] = []
+    for side in (-1.0, 1.0):
+        for _ in range(1 + int(rng.poisson(params.EVENTS_MORE))):
+            size = min(params.EVENT_LEAST + rng.exponential(params.EVENT_MORE), params.EVENT_MOST)
+            start = int(rng.integers(0, params.BLOCK_MINUTES - params.MINUTES_A_DAY))
+            minutes = int(rng.integers(*params.EVENT_MINUTES, endpoint=True))
+            draws = Draws(seed, Stream.EVENTS, block, 1 + len(drawn))
+            own = 1.0 + params.EVENT_OWN_SD * draws.each(Generator.standard_normal)
+            drawn.append(Event(start, minutes, side * size * params.BETA * own))
+    return tuple(drawn)
+
+
 def quiet_seed(minute: int) -> int:
     """Return the first seed from `FIRST_SEED` on whose market is quiet at a minute since 1970.
 
-    Quiet is: a range has ruled for the last 18 hours and rules for the next 3. Which market a start shows first is then
-    no matter of luck, and no other market is made: the same seed gives the same prices whenever it is asked.
+    Quiet is: a range has ruled for the last 18 hours and rules for the next 3, without a crash or a rally. Which market
+    a start shows first is then no matter of luck, and no other market is made: the same seed gives the same prices
+    whenever it is asked.
     """
     moments = range(minute - QUIET_SINCE_MINUTES, minute + QUIET_UNTIL_MINUTES + 1, params.DWELL_MIN_MINUTES // 2)
     for seed in range(FIRST_SEED, FIRST_SEED + SEEDS_TRIED):
-        if all(params.REGIMES[_ruling(seed, moment)] is RegimeLabel.RANGE for moment in moments):
+        in_range = all(params.REGIMES[_ruling(seed, moment)] is RegimeLabel.RANGE for moment in moments)
+        if in_range and not _is_sudden(seed, moments):
             return seed
     return FIRST_SEED
+
+
+def _is_sudden(seed: int, minutes: range) -> bool:
+    """Return whether a crash or a rally begins in a span of minutes since 1970."""
+    blocks = {max(minute, 0) // params.BLOCK_MINUTES for minute in (minutes[0], minutes[-1])}
+    begun = [block * params.BLOCK_MINUTES + event.start for block in blocks for event in events(seed, block)]
+    return any(minutes[0] <= minute <= minutes[-1] for minute in begun)
 
 
 def _ruling(seed: int, minute: int) -> int:

@@ -26,10 +26,7 @@ BUNDLED: Final = "samples"  # the folder with one file a product
 SAMPLE_PATHS: Final = (*(product.sample for product in PRODUCTS), SAMPLE_REPORT)
 # What a settled body says of its payment is not true of a sample.
 PAYMENT_STATUS: Final = "free_sample"
-SIMULATED: Final = (
-    "No price in it is real: a simulated market is made with a drift that real ones do not show, so its record of "
-    "sides says nothing of theirs."
-)
+SIMULATED: Final = "No price in it is real: the market is simulated, and its record of sides says nothing of real ones."
 
 
 class SampleNotes(Protocol):

@@ -346,10 +346,10 @@ def record(facts: StoryFacts) -> list[str]:
         return [tally]
     drift = pen.pick(
         "drift",
-        "These sides were called in a simulated market, which is made with a drift that real ones do not show.",
-        "Mind that this market is simulated and made with a drift that real ones do not show.",
-        "A simulated market has a drift built in that real ones do not show, so that a side can be called there.",
-        "All of it in a simulated market, made with a drift that real ones do not show.",
+        "These sides were called in a simulated market, whose record says nothing of real ones.",
+        "Mind that this market is simulated, and that its record says nothing of real ones.",
+        "The market is simulated, where a side is called sooner than its record would allow.",
+        "All of it in a simulated market, and nothing of it holds for real ones.",
     )
     return [joined(tally, drift)]
 
