@@ -12,7 +12,7 @@ from generator.brain.engine import Engine
 from generator.brain.outlook import EDGES, HORIZON_BARS, calendar
 from generator.brain.ranges import RangeModel
 from generator.brain.week import QUARTER_MS
-from generator.brain.weights import PACKAGED_OUTLOOK, Weights
+from generator.brain.weights import PACKAGED, Weights
 from generator.catalog.horizons import HORIZONS
 from generator.market.bars import BAR_MS, FloatArray
 from tests.support.learning import teach
@@ -36,7 +36,7 @@ def running(values: list[float], half_life: float) -> list[float]:
 
 @pytest.mark.parametrize("bars", [60, 140])
 def test_the_outlook_is_the_frozen_regression_one_number_at_a_time(bars: int) -> None:
-    frame, frozen = market(bars, assets=("BTC",)), json.loads(PACKAGED_OUTLOOK.read_bytes())
+    frame, frozen = market(bars, assets=("BTC",)), json.loads(PACKAGED.read_bytes())
     close, high, low, volume = (frame.fields[name][:, 0].tolist() for name in ("close", "high", "low", "volume"))
     variance = [
         0.5 * math.log(close[i] / close[i - 1]) ** 2 + 0.5 * math.log(high[i] / low[i]) ** 2 / (4.0 * math.log(2.0))
