@@ -60,8 +60,10 @@ class Moves(Part):
             of_coins = now / known[places - span] - 1.0
             moves.append(with_market(of_coins))
         self.moves = np.array(moves)
-        self.high, self.low = self._line(known, places)
-        self.realised = _realised(known, places, self._day)
+        # Of the day alone no more rows are read than it needs: a bar that comes alone has a week behind it.
+        first = int(places[0]) - self._day
+        self.high, self.low = self._line(known[first:], places - first)
+        self.realised = _realised(known[first:], places - first, self._day)
 
         self._windows = {"closes": (rows, places + 1)}
         self.bar = numbers.astype(np.float64)[:, None]
