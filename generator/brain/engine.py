@@ -9,6 +9,7 @@ import numpy as np
 from generator.brain.doubt import SILENT, named
 from generator.brain.evidence import Moved, breadth_lean, gather
 from generator.brain.label import LABELS, REGIMES, UNKNOWN, dwell_minutes
+from generator.brain.market_facts import Followed, market_facts
 from generator.brain.measures import SHOWN_MINUTES, Measures
 from generator.brain.month import Month, month_of
 from generator.brain.moves import DAY, THREE_HOURS, WEEK
@@ -31,6 +32,7 @@ from generator.catalog.durations import MINUTE_MS
 from generator.catalog.formats import clock
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text import labels, readings
+from generator.catalog.text.happened import MarketFacts
 from generator.catalog.words import (
     BIAS_OF_CALL,
     MODE_OF_SIDE,
@@ -142,8 +144,17 @@ class _Assembly:
             coverage=_mean([asset.coverage for asset in assets.values()]) or 0.0,
             assets=assets,
             learning=LearningReading(resolved=learned, status="learning" if learned else "idle"),
+            market=self._market(),
             limitations=self._market_limits(),
         )
+
+    def _market(self) -> MarketFacts:
+        """Return what happened in the market."""
+        measures = self.measures
+        followed = Followed(measures.moves, measures.record, measures.highlights, measures.situations)
+        side = SIDES[int(measures.side.side[-1])] if self.moving else MarketSide.UNKNOWN
+        word = self.word[-1] if self.moving else VolatilityWord.UNKNOWN
+        return market_facts(measures.assets, self.t_ms + BAR_MS, followed, side, word)
 
     def _market_outlook(self, expected: list[bool]) -> VolatilityOutlook | None:
         """Return the geometric mean of the outlooks of the assets that have one, None without any."""

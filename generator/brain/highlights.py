@@ -11,7 +11,6 @@ import numpy as np
 from generator.brain.moves import DAY, HOUR, Moves, rolling
 from generator.brain.part import Part, Times, slid
 from generator.brain.record import HOURS
-from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.catalog.durations import HOUR_MS
 from generator.market.bars import BAR_MS, FloatArray
 
@@ -23,7 +22,6 @@ WIDE, SIGMA, HOUR_MARK, DAY_MARK, WORD = range(5)  # of the record by the hour
 FALL_OF_HOUR, RISE_OF_HOUR, FALL_OF_DAY, RISE_OF_DAY, NARROWEST_DAY = range(5)
 _OF_FIELD: Final = (HOUR_MOVED, HOUR_MOVED, DAY_MOVED, DAY_MOVED, RANGE)
 _SIGN: Final = np.array([1.0, -1.0, 1.0, -1.0, 1.0])  # a record is the smallest of these
-_WHOLE_HOURS: Final = DAY_BARS - HOUR_BARS + 1  # hours, by the bar, that lie inside a day
 _NONE: Final = np.inf
 
 
@@ -45,11 +43,15 @@ class Highlights(Part):
         "sigma",
     )
 
-    def __init__(self, assets: int) -> None:
-        """Start empty."""
+    def __init__(self, assets: int, bar_ms: int = BAR_MS) -> None:
+        """Start empty; bars are so long."""
         super().__init__()
-        self.recent = np.full((DAY_BARS + HOUR_BARS, _FIELDS), np.nan)  # one a bar, oldest first
-        self.edges = np.full((DAY_BARS, 2, assets), np.nan, dtype=np.float32)  # highs and lows, likewise
+        self._bar_ms = bar_ms
+        self._hour = HOUR_MS // bar_ms  # bars
+        self._day = _DAY_MS // bar_ms
+        self._inside = self._day - self._hour + 1  # hours, by the bar, that lie inside a day
+        self.recent = np.full((self._day + self._hour, _FIELDS), np.nan)  # one a bar, oldest first
+        self.edges = np.full((self._day, 2, assets), np.nan, dtype=np.float32)  # highs and lows, likewise
         self.bar = np.full(1, -1.0)  # number of the last, since 1970
         self.days = np.full((_DAYS, len(_SIGN)), _NONE)  # the smallest of each day that is over, signed
         self.day = np.full(1, -1.0)  # number of the present one, a day ago
@@ -73,12 +75,12 @@ class Highlights(Part):
             word: the market's volatility, as indices of `swings.WORDS`, (n,).
         """
         self._windows = {}
-        numbers = t_ms // BAR_MS
+        numbers = t_ms // self._bar_ms
         kept_edges, edge_places = slid(self.edges, int(self.bar[0]), numbers)
         kept_edges[edge_places] = edges
         first = kept_edges[:, :, 0].astype(np.float64)
-        top = rolling(first[:, 0], DAY_BARS, np.fmax)[edge_places]
-        bottom = rolling(first[:, 1], DAY_BARS, np.fmin)[edge_places]
+        top = rolling(first[:, 0], self._day, np.fmax)[edge_places]
+        bottom = rolling(first[:, 1], self._day, np.fmin)[edge_places]
 
         rows, places = slid(self.recent, int(self.bar[0]), numbers)
         market = moves.moves[:, :, -1]
@@ -125,17 +127,17 @@ class Highlights(Part):
 
     def _largest(self, rows: FloatArray, places: Times) -> None:
         """Find the largest hour of each day, the first of equal ones."""
-        moved = np.lib.stride_tricks.sliding_window_view(rows[:, HOUR_MOVED], _WHOLE_HOURS)[places - _WHOLE_HOURS + 1]
+        moved = np.lib.stride_tricks.sliding_window_view(rows[:, HOUR_MOVED], self._inside)[places - self._inside + 1]
         size = np.where(np.isfinite(moved), np.abs(moved), -1.0)
         at = size.argmax(axis=1)
         largest = moved[np.arange(len(at)), at]
         self.largest = largest[:, None]
-        self.largest_ago = (_WHOLE_HOURS - 1 - at).astype(np.float64)[:, None]
+        self.largest_ago = (self._inside - 1 - at).astype(np.float64)[:, None]
 
     def _records(self, rows: FloatArray, places: Times, t_ms: Times) -> None:
         """Find what no earlier window has beaten: values join the days on record when they are a day old."""
         signed = np.where(np.isfinite(rows[:, _OF_FIELD]), rows[:, _OF_FIELD] * _SIGN, _NONE)
-        joining = signed[places - DAY_BARS]
+        joining = signed[places - self._day]
         numbers = (t_ms - _DAY_MS) // _DAY_MS
         days, day_places = slid(self.days, int(self.day[0]), numbers)
         days[np.isnan(days)] = _NONE
@@ -159,8 +161,8 @@ class Highlights(Part):
             so_far = of_day[-1]
 
         # Hours of the last day that ended before the present one began.
-        hours = np.lib.stride_tricks.sliding_window_view(signed[:, :2], DAY_BARS - HOUR_BARS, axis=0)
-        lately = hours[places - DAY_BARS + 1].min(axis=-1)
+        hours = np.lib.stride_tricks.sliding_window_view(signed[:, :2], self._day - self._hour, axis=0)
+        lately = hours[places - self._day + 1].min(axis=-1)
         records[:, :2] = np.minimum(records[:, :2], lately)
 
         self.records, self.today = records, today
@@ -178,7 +180,7 @@ class Highlights(Part):
 
     def _keep(self, t_ms: Times, marks: FloatArray) -> None:
         """Keep what is to be compared with later at full hours, (n, 5)."""
-        closes_ms = t_ms + BAR_MS
+        closes_ms = t_ms + self._bar_ms
         numbers = closes_ms // HOUR_MS
         rows, places = slid(self.hours, int(self.hour[0]), numbers)
         full = np.flatnonzero(closes_ms % HOUR_MS == 0)

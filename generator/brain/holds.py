@@ -21,7 +21,7 @@ _LABELS: Final = len(REGIMES)
 _CELLS: Final = _LABELS * _AGES * _LABELS
 _SHRUNK: Final = 60.0  # cases
 PRIOR_CASES: Final = 480.0  # twenty days of hours
-# Of 10,000 hours of 2022-08 to 2023-09, seven coins, by label, age and what came: `python -m generator.lab holds`.
+# Of 10,000 hours of 2022-08 to 2023-09, all coins, by label, age and what came: `python -m generator.lab holds`.
 _PRIOR_MARKET: Final = np.array(
     (
         [[118, 2, 43, 20], [122, 4, 49, 15], [204, 3, 84, 29], [294, 6, 97, 55], [351, 6, 80, 58], [264, 8, 106, 24]],

@@ -4,12 +4,17 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from generator.brain import swings
 from generator.brain.derivatives import Derivatives, Pressure
+from generator.brain.highlights import Highlights
+from generator.brain.market_facts import Followed, market_facts
 from generator.brain.moves import Moves
 from generator.brain.record import DAY_MOVE, Record
 from generator.brain.side import SIDES, Side
+from generator.brain.situation import Situations
 from generator.catalog.durations import HOUR_MS
-from generator.catalog.words import MarketSide, Trend
+from generator.catalog.text.happened import MarketFacts
+from generator.catalog.words import MarketSide, Trend, VolatilityWord
 from generator.market.bars import BarFrame, FloatArray
 
 FUTURES_HOURS: Final = 30 * 24
@@ -21,12 +26,13 @@ class HourlyState(NamedTuple):
 
     side: MarketSide  # of the market
     trends: dict[str, Trend]  # of each asset
+    market: MarketFacts | None  # what happened; None of no bars
 
 
 def state_of(frame: BarFrame, now_ms: int) -> HourlyState:
     """Return side and trends by the rules of 5-minute bars, from the closes at full hours of bars of any length."""
     full = np.flatnonzero((frame.t + frame.interval_ms) % HOUR_MS == 0)
-    unknown = HourlyState(MarketSide.UNKNOWN, dict.fromkeys(frame.assets, Trend.UNKNOWN))
+    unknown = HourlyState(MarketSide.UNKNOWN, dict.fromkeys(frame.assets, Trend.UNKNOWN), None)
     if not len(full):
         return unknown
     t_ms = frame.t[full] + frame.interval_ms - HOUR_MS
@@ -37,12 +43,23 @@ def state_of(frame: BarFrame, now_ms: int) -> HourlyState:
     moves = Moves(len(frame.assets), HOUR_MS)
     record = Record(columns, HOUR_MS)
     side = Side(columns, bars_an_hour=1)
+    highlights = Highlights(len(frame.assets), HOUR_MS)
+    situations = Situations(HOUR_MS)
     moves.update(t_ms, _logs(frame.fields["close"][full]))
     record.update(t_ms, moves, np.full((len(t_ms), columns), np.nan))
     side.update(moves, record.usual[DAY_MOVE])
-    side.settle()
+    unrated = np.full(len(t_ms), float(swings.UNKNOWN))
+    edges = np.stack((frame.fields["high"][full], frame.fields["low"][full]), axis=1)
+    highlights.update(t_ms, moves, edges, np.full(len(t_ms), np.nan), unrated)
+    situations.update(moves, record, highlights, side.side[:, -1], unrated)
+    for part in (moves, record, side, highlights, situations):
+        part.settle()
+
     *trends, _ = side.trends()
-    return HourlyState(SIDES[int(side.side[-1])], dict(zip(frame.assets, trends, strict=True)))
+    shown = SIDES[int(side.side[-1])]
+    followed = Followed(moves, record, highlights, situations)
+    facts = market_facts(frame.assets, int(t_ms[-1]) + HOUR_MS, followed, shown, VolatilityWord.UNKNOWN)
+    return HourlyState(shown, dict(zip(frame.assets, trends, strict=True)), facts)
 
 
 def _logs(closes: FloatArray) -> FloatArray:

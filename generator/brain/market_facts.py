@@ -7,10 +7,10 @@ import numpy as np
 
 from generator.brain import highlights as records
 from generator.brain.highlights import Highlights
-from generator.brain.moves import DAY, HOUR, THREE_HOURS, WEEK, Moves, carried_over, line_of, with_market
+from generator.brain.moves import DAY, HOUR, THREE_HOURS, WEEK, Moves, with_market
 from generator.brain.record import HOUR_MOVE, Record
 from generator.brain.situation import LEG_DAYS, Situations, legs_of
-from generator.brain.smoothing import DAY_BARS, HOUR_BARS
+from generator.catalog.durations import HOUR_MS
 from generator.catalog.text.happened import (
     Coin,
     LargestHour,
@@ -22,7 +22,7 @@ from generator.catalog.text.happened import (
     Situation,
 )
 from generator.catalog.words import MarketSide, VolatilityWord
-from generator.market.bars import BAR_MS, FloatArray
+from generator.market.bars import FloatArray
 
 _RARE_DAYS: Final = 180.0  # on record, from which on an hour may be one of the largest
 _RARE: Final = 0.0004  # share of the record's hours that may be as large
@@ -38,36 +38,36 @@ class Followed(NamedTuple):
 
 
 def market_facts(
-    assets: tuple[str, ...], t_ms: int, followed: Followed, side: MarketSide, word: VolatilityWord
+    assets: tuple[str, ...], now_ms: int, followed: Followed, side: MarketSide, word: VolatilityWord
 ) -> MarketFacts:
-    """Return the facts after the bar opened at `t_ms`, the last that all parts have taken.
+    """Return the facts after the last bar that all parts have taken, which closed at `now_ms`.
 
     Args:
         assets: the columns.
         side, word: what is shown of the market.
     """
     moves, record, highlights, situations = followed
-    now_ms = t_ms + BAR_MS
-    closes = carried_over(moves.closes.astype(np.float64))
-    line = line_of(closes[-DAY_BARS - 1 :])[:, -1]
+    closes = moves.carried_closes()
+    line = moves.line()[:, -1]
+    bar_ms = moves.bar_ms
     hour, three_hours, week = (_percent(moves.moves[span, -1]) for span in (HOUR, THREE_HOURS, WEEK))
     alone = int(situations.alone[0])
 
     return MarketFacts(
         now_ms=now_ms,
         situation=Situation(int(situations.shown[0])),
-        coins=_coins(assets, now_ms, closes, moves, highlights),
+        coins=_coins(assets, now_ms, moves, highlights),
         hour=hour,
         three_hours=three_hours,
         week=week,
         usual_hour=_percent(record.usual[0, -1]),
         usual_day=_percent(record.usual[1, -1]),
         usual_week=_percent(record.usual[2, -1]),
-        record_days=record.days(),
-        line_high=_extreme(line, now_ms, top=True),
-        line_low=_extreme(line, now_ms, top=False),
-        largest=_largest(closes, now_ms, highlights),
-        legs=_legs(line, now_ms, float(record.usual[1, -1])),
+        record_days=float(record.count[HOUR_MOVE, -1]) / 24.0,
+        line_high=_extreme(line, now_ms, bar_ms, top=True),
+        line_low=_extreme(line, now_ms, bar_ms, top=False),
+        largest=_largest(closes, now_ms, bar_ms, highlights),
+        legs=_legs(line, now_ms, bar_ms, float(record.usual[1, -1])),
         row=_row(situations),
         alone=assets[alone] if alone >= 0 else None,
         records=_records(highlights),
@@ -84,14 +84,12 @@ def _percent(fraction: float) -> float | None:
     return None if not math.isfinite(fraction) else 100.0 * float(fraction)
 
 
-def _coins(
-    assets: tuple[str, ...], now_ms: int, closes: FloatArray, moves: Moves, highlights: Highlights
-) -> dict[str, Coin]:
+def _coins(assets: tuple[str, ...], now_ms: int, moves: Moves, highlights: Highlights) -> dict[str, Coin]:
     high, high_ago = highlights.edge(top=True)
     low, low_ago = highlights.edge(top=False)
     coins = {}
     for column, asset in enumerate(assets):
-        price = float(closes[-1, column])
+        price = float(moves.carried_closes()[-1, column])
         if not math.isfinite(price):
             continue
         day = _percent(moves.moves[DAY, column])
@@ -102,37 +100,38 @@ def _coins(
             hour=_percent(moves.moves[HOUR, column]),
             high=float(high[column]) if has_edges else None,
             low=float(low[column]) if has_edges else None,
-            high_ms=now_ms - int(high_ago[column]) * BAR_MS if has_edges else None,
-            low_ms=now_ms - int(low_ago[column]) * BAR_MS if has_edges else None,
+            high_ms=now_ms - int(high_ago[column]) * moves.bar_ms if has_edges else None,
+            low_ms=now_ms - int(low_ago[column]) * moves.bar_ms if has_edges else None,
         )
     return coins
 
 
-def _extreme(line: FloatArray, now_ms: int, *, top: bool) -> Moment | None:
+def _extreme(line: FloatArray, now_ms: int, bar_ms: int, *, top: bool) -> Moment | None:
     """Return the highest or lowest point of the day's line, and when it was."""
     if not np.isfinite(line).all():
         return None
     at = int(line.argmax() if top else line.argmin())
-    return Moment(100.0 * float(line[at]), now_ms - (len(line) - 1 - at) * BAR_MS)
+    return Moment(100.0 * float(line[at]), now_ms - (len(line) - 1 - at) * bar_ms)
 
 
-def _largest(closes: FloatArray, now_ms: int, highlights: Highlights) -> LargestHour | None:
+def _largest(closes: FloatArray, now_ms: int, bar_ms: int, highlights: Highlights) -> LargestHour | None:
     """Return the largest hour of the day with what came after it."""
     moved = _percent(highlights.largest[0])
     if moved is None or not moved:
         return None
     bars_ago = int(highlights.largest_ago[0])
     end = len(closes) - 1 - bars_ago
+    start = end - HOUR_MS // bar_ms
     since = with_market(closes[-1:] / closes[end : end + 1] - 1.0)[0, -1]
-    with_since = with_market(closes[-1:] / closes[end - HOUR_BARS : end - HOUR_BARS + 1] - 1.0)[0, -1]
-    return LargestHour(moved, now_ms - bars_ago * BAR_MS, _percent(since), _percent(with_since))
+    with_since = with_market(closes[-1:] / closes[start : start + 1] - 1.0)[0, -1]
+    return LargestHour(moved, now_ms - bars_ago * bar_ms, _percent(since), _percent(with_since))
 
 
-def _legs(line: FloatArray, now_ms: int, usual_day: float) -> Legs | None:
+def _legs(line: FloatArray, now_ms: int, bar_ms: int, usual_day: float) -> Legs | None:
     legs = legs_of(line, LEG_DAYS[1] * usual_day) if math.isfinite(usual_day) else None
     if legs is None:
         return None
-    return Legs(100.0 * legs.first, 100.0 * legs.second, now_ms - legs.turned_ago * BAR_MS, legs.is_over)
+    return Legs(100.0 * legs.first, 100.0 * legs.second, now_ms - legs.turned_ago * bar_ms, legs.is_over)
 
 
 def _row(situations: Situations) -> Row | None:
@@ -152,7 +151,7 @@ def _records(highlights: Highlights) -> Records:
 
 def _is_rare(record: Record, moves: Moves) -> bool:
     """Say whether the last hour is one of the largest of half a year or more, to either side."""
-    if record.days() < _RARE_DAYS:
+    if record.count[HOUR_MOVE, -1] < 24 * _RARE_DAYS:
         return False
     sizes = record.hours[:, HOUR_MOVE, -1]
     known = sizes[np.isfinite(sizes)].astype(np.float64)

@@ -18,6 +18,7 @@ from generator.brain.derivatives import Derivatives
 from generator.brain.doubt import SILENT, Doubt, doubts, less_sure, overall, wider
 from generator.brain.facts import Past, median_bands
 from generator.brain.forecast import CALLS, Calls, Forecast, OutcomeChances, SideRule, follow, in_units
+from generator.brain.highlights import Highlights
 from generator.brain.holds import Holds
 from generator.brain.label import Label
 from generator.brain.ladder import Ladder, Partition, ladders, partitions
@@ -31,6 +32,7 @@ from generator.brain.ranges import RangeModel, widths_of
 from generator.brain.record import DAY_MOVE, EXPECTED, Record
 from generator.brain.returns import JOIN_BARS, Returns
 from generator.brain.side import Side
+from generator.brain.situation import Situations
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.spells import Spells
 from generator.brain.stuck import Stuck
@@ -48,7 +50,7 @@ _FEWEST_RETURNS: Final = 3 * HOUR_BARS  # of an asset whose volatility is expect
 _NEAR, _HOUR, _PARTITION = range(len(HORIZON_MINUTES))
 _ROOTS: Final = tuple(math.sqrt(HORIZON_MINUTES[horizon]) for horizon in (_NEAR, _HOUR))
 PARTITION_MINUTES: Final = HORIZON_MINUTES[_PARTITION]
-_STATE_FORMAT: Final = 12
+_STATE_FORMAT: Final = 13
 _BLOCK: Final = 7 * DAY_BARS  # most bars that are read together, which bounds the memory
 _NEVER_MS: Final = 1 << 62
 _LONGEST_GAP: Final = HOUR_BARS  # bars that never came; a longer gap ends a block
@@ -103,6 +105,8 @@ class Measures:
         self.swings = Swings(n + 1)
         self.side = Side(n + 1)
         self.label = Label(n + 1)
+        self.highlights = Highlights(n)
+        self.situations = Situations()
         self.holds = Holds(n + 1)
         self.spells = Spells()
         self.calls = Calls(n)
@@ -126,6 +130,8 @@ class Measures:
             self.side,
             self.label,
             self.holds,
+            self.highlights,
+            self.situations,
             self.spells,
             self.ranges,
             self.ranges.profile,
@@ -251,6 +257,8 @@ class Measures:
 
         # What was, and how rough the next hours look.
         self._follow_state(t_ms, log_close, sigma[_EXPECTED], steps)
+        edges = np.exp(np.stack((top, bottom), axis=1))
+        self._follow_situation(t_ms, edges, sigma[_HOUR, :, 0])
 
         for part in self._parts:
             part.keep()
@@ -282,6 +290,18 @@ class Measures:
 
         states = {"side": self.side.side[:, -1], "step": self.swings.steps()[:, -1], "label": self.label.label[:, -1]}
         self.spells.update(t_ms, states, expected[:, -1], steps)
+
+    def _follow_situation(self, t_ms: Times, edges: FloatArray, sigma: FloatArray) -> None:
+        """Find what the headline of each bar of a block is about.
+
+        Args:
+            edges: high and low prices, (n, 2, assets).
+            sigma: expected of the first asset's next hour, (n,).
+        """
+        known = (self.volatility.fresh()[:, 0] > 0.0) & (self.volatility.count[0][:, 0] >= _FEWEST_RETURNS)
+        word = self.swings.word[:, -1]
+        self.highlights.update(t_ms, self.moves, edges, np.where(known, sigma, np.nan), word)
+        self.situations.update(self.moves, self.record, self.highlights, self.side.side[:, -1], word)
 
     def _weeks(self, t_ms: Times) -> _Weeks:
         """Return what the last week says at each bar of a block; it changes with the quarter hours."""

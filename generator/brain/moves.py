@@ -29,7 +29,7 @@ class Moves(Part):
     def __init__(self, assets: int, bar_ms: int = BAR_MS) -> None:
         """Start empty; bars are so long."""
         super().__init__()
-        self._bar_ms = bar_ms
+        self.bar_ms = bar_ms
         self._spans = tuple(hours * HOUR_MS // bar_ms for hours in SPANS)
         self._day = self._spans[DAY]
         self._carried = CARRIED_MS // bar_ms
@@ -48,7 +48,7 @@ class Moves(Part):
             t_ms: open times, (n,).
             log_close: natural log of the closes, NaN where unknown, (n, assets).
         """
-        numbers = t_ms // self._bar_ms
+        numbers = t_ms // self.bar_ms
         rows, places = slid(self.closes, int(self.bar[0]), numbers)
         # Single precision is what is kept, so that a restart cannot differ.
         rows[places] = np.exp(log_close)
@@ -73,7 +73,7 @@ class Moves(Part):
 
         The mean of p(s) / p(t - 24 h) - 1 over the coins with both ends; NaN where one of them is missing.
         """
-        return line_of(self._carried_closes()[-self._day - 1 :])
+        return line_of(self.carried_closes()[-self._day - 1 :])
 
     def closes_at(self) -> tuple[FloatArray, Times]:
         """Return, while a block is read, the closes of it and of the week before, and for each bar the row after it.
@@ -83,7 +83,8 @@ class Moves(Part):
         rows, ends = self._windows["closes"]
         return carried_over(rows.astype(np.float64), self._carried), ends
 
-    def _carried_closes(self) -> FloatArray:
+    def carried_closes(self) -> FloatArray:
+        """Return the closes of the week after the last bar, each for those missing after it too, (bars, assets)."""
         return carried_over(self.closes.astype(np.float64), self._carried)
 
     def _line(self, known: FloatArray, places: Times) -> tuple[FloatArray, FloatArray]:

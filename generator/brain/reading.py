@@ -9,6 +9,7 @@ from generator.brain.facts import AssetWeek, MarketWeek
 from generator.brain.forecast import Forecast
 from generator.brain.ladder import Ladder, Partition
 from generator.brain.structure import Counts
+from generator.catalog.text.happened import MarketFacts
 from generator.catalog.words import (
     Bias,
     DerivativesState,
@@ -132,4 +133,5 @@ class BrainReading:
     coverage: float
     assets: dict[str, AssetReading]  # every asset, also those without data
     learning: LearningReading
+    market: MarketFacts  # by closed bars: what sentences are made of
     limitations: tuple[str, ...] = ()  # what is missing

@@ -20,7 +20,7 @@ HOUR_MOVE, DAY_MOVE, WEEK_MOVE, EXPECTED, REALISED = range(5)
 MEASURES: Final = 5
 _SPANS: Final = (HOUR, DAY, WEEK)
 _FEWEST_HOURS: Final = (14 * 24, 14 * 24, 30 * 24)  # of which a usual hour, day and week is the median
-_BOOK_MARKET: Final = (0.0027, 0.015, 0.044)  # before that: medians of seven coins' mean, 2022-08 to 2023-09
+_BOOK_MARKET: Final = (0.0027, 0.015, 0.044)  # before that: medians of the coins' mean, 2022-08 to 2023-09
 _BOOK_COIN: Final = (0.0031, 0.016, 0.045)  # likewise, the median over the coins of their own
 
 Half = npt.NDArray[np.float16]

@@ -14,14 +14,15 @@ from generator.brain import swings
 from generator.brain.highlights import Highlights
 from generator.brain.moves import DAY, HOUR, WEEK, Moves, line_of, with_market
 from generator.brain.part import Part
-from generator.brain.record import EXPECTED, Record
-from generator.brain.smoothing import DAY_BARS, HOUR_BARS, Flags
+from generator.brain.record import HOUR_MOVE, Record
+from generator.brain.smoothing import Flags
+from generator.catalog.durations import HOUR_MS
 from generator.catalog.text.happened import Situation
 from generator.catalog.thresholds import BROAD_SHARE, FLAT_PERCENT
-from generator.market.bars import FloatArray
+from generator.market.bars import BAR_MS, FloatArray
 
 _AT_ONCE: Final = (Situation.SHOCK, Situation.GREAT_DAY, Situation.AFTERMATH)
-_WAIT: Final = 2 * HOUR_BARS
+_WAIT_HOURS: Final = 2
 YOUNG_DAYS: Final = 3.0  # on record, below which only prices are given
 _FLAT: Final = FLAT_PERCENT / 100
 _ROW_DAYS: Final = 7  # windows of 24 hours looked back at for days in a row
@@ -33,19 +34,19 @@ _SHOCK_HOURS: Final = (8.0, 6.0)
 _SHOCK_SIZE: Final = (0.015, 0.011)
 _SHOCK_OF_LARGEST: Final = (0.75, 0.7)
 _SHOCK_OF_DAY: Final = (0.5, 0.4)
-_LATE_BARS: Final = 3 * HOUR_BARS  # a largest hour that old no longer makes a new one small
+_LATE_HOURS: Final = 3.0  # a largest hour that old no longer makes a new one small
 _GREAT_DAYS: Final = (2.5, 2.0)
 _GREAT_MEDIAN: Final = (1.5, 1.2)
 _AFTER_HOURS: Final = 8.0
 _AFTER_SIZE: Final = 0.015
-_AFTER_BARS: Final = 12 * HOUR_BARS
-_AFTER_FRESH_BARS: Final = 0.95 * HOUR_BARS
+_LONG_AFTER_HOURS: Final = 12.0
+_SOON_AFTER_HOURS: Final = 0.95
 _AFTER_OF_LARGEST: Final = (0.75, 0.8)
 _ALONE_SIZE: Final = 0.06
 _ALONE_DAYS: Final = 4.0
 _ALONE_SPREAD: Final = 1.5  # of the others, from lowest to highest
 _ALONE_OTHERS: Final = (2.0, 2.3)
-_FRESH_LEG_BARS: Final = 9  # three quarters of an hour, from which on a leg counts
+_FRESH_LEG: Final = 1 / 32  # of a day, three quarters of an hour, from which on a leg counts
 LEG_DAYS: Final = (0.75, 0.5)
 _IN_A_ROW: Final = (1.4, 1.0)  # times the root of the days
 _WEEKS: Final = (1.75, 1.4)
@@ -88,7 +89,7 @@ def legs_of(line: FloatArray, least: float) -> LegBars | None:
     later = max(top, bottom)
     now = len(line) - 1
     second = (1.0 + line[now]) / (1.0 + line[later]) - 1.0
-    if abs(second) >= least and now - later >= _FRESH_LEG_BARS:
+    if abs(second) >= least and now - later >= _FRESH_LEG * now:
         until = line[: later + 1]
         start = until.min() if top > bottom else until.max()
         first = (1.0 + line[later]) / (1.0 + start) - 1.0
@@ -108,9 +109,11 @@ class Situations(Part):
 
     STATE: ClassVar[tuple[str, ...]] = ("shown", "waited", "in_a_row", "row_moved", "row_first", "alone")
 
-    def __init__(self) -> None:
-        """Start knowing none."""
+    def __init__(self, bar_ms: int = BAR_MS) -> None:
+        """Start knowing none; bars are so long."""
         super().__init__()
+        self._hour = HOUR_MS // bar_ms  # bars
+        self._day = 24 * self._hour
         self.shown = np.full(1, float(Situation.UNKNOWN))
         self.waited = np.zeros(1)  # bars for which another one has been the candidate
         self.in_a_row = np.zeros(1)  # windows of 24 hours back from now that moved to one side
@@ -130,12 +133,12 @@ class Situations(Part):
             self._find_alone(moves, record)
             enters, stays = self._rules(moves, record, highlights, side, word)
         known = np.isfinite(moves.moves[HOUR][:, -1] + moves.moves[DAY][:, -1])
-        self._follow(enters, stays, known & (record.count[EXPECTED][:, -1] >= 24 * YOUNG_DAYS))
+        self._follow(enters, stays, known & (record.count[HOUR_MOVE][:, -1] >= 24 * YOUNG_DAYS))
 
     def _count_days(self, moves: Moves, record: Record) -> None:
         """Count the windows of 24 hours, back from now, that moved one way, each a fifth of a usual day or more."""
         rows, ends = moves.closes_at()
-        marks = rows[(ends - 1)[None] - DAY_BARS * np.arange(_ROW_DAYS + 1)[:, None]]
+        marks = rows[(ends - 1)[None] - self._day * np.arange(_ROW_DAYS + 1)[:, None]]
         of_coins = marks[:-1] / marks[1:] - 1.0  # (7, n, assets), the newest first
         bars, assets = of_coins.shape[1:]
         market = with_market(of_coins.reshape(-1, assets))[:, -1].reshape(_ROW_DAYS, bars)
@@ -167,7 +170,7 @@ class Situations(Part):
         self, moves: Moves, record: Record, highlights: Highlights, side: FloatArray, word: FloatArray
     ) -> tuple[Flags, Flags]:
         """Return which situations each bar may enter and which it may stay in, (11, n) each."""
-        bars = _bars(moves, record, highlights, side)
+        bars = _bars(moves, record, highlights, side, self._hour)
         others = _middle_of_others(moves.moves[DAY][:, :-1], self.alone[:, 0])
         in_a_row = self.in_a_row[:, 0]
         over_row = np.abs(self.row_moved[:, 0])
@@ -205,14 +208,13 @@ class Situations(Part):
         order = [1, 0, *range(2, len(stays))]
         return np.array(enters)[order], np.array(stays)[order]
 
-    @staticmethod
-    def _have_legs(moves: Moves, record: Record, side: FloatArray) -> Flags:
+    def _have_legs(self, moves: Moves, record: Record, side: FloatArray) -> Flags:
         """Say where the day went both ways in two legs large enough to enter, and to stay, (2, n)."""
         out = np.zeros((len(LEG_DAYS), len(side)), dtype=np.bool_)
         closes, ends = moves.closes_at()
         for bar in np.flatnonzero(side == sides.BOTH_WAYS).tolist():
             end = int(ends[bar])
-            line = line_of(closes[end - DAY_BARS - 1 : end])[:, -1]
+            line = line_of(closes[end - self._day - 1 : end])[:, -1]
             usual_day = float(record.usual[1][bar, -1])
             for level, days in enumerate(LEG_DAYS):
                 out[level, bar] = legs_of(line, days * usual_day) is not None
@@ -239,7 +241,11 @@ class Situations(Part):
                     waited = 0
                 else:
                     waited += 1
-                    if (other < shown and other in _AT_ONCE) or not may_stay[bar][shown] or waited >= _WAIT:
+                    if (
+                        (other < shown and other in _AT_ONCE)
+                        or not may_stay[bar][shown]
+                        or waited >= _WAIT_HOURS * self._hour
+                    ):
                         shown = other
                         waited = 0
             situations[bar] = shown
@@ -262,7 +268,7 @@ class _Bars(NamedTuple):
     usual_hour: FloatArray
     usual_day: FloatArray
     largest: FloatArray  # hour of the day
-    largest_ago: FloatArray  # bars since it ended
+    largest_ago: FloatArray  # hours since it ended
     fewer: FloatArray  # how many coins are on the side of the fewer, up or down
     is_broad: Flags
     is_many: Flags
@@ -270,8 +276,8 @@ class _Bars(NamedTuple):
     has_side: Flags
 
 
-def _bars(moves: Moves, record: Record, highlights: Highlights, side: FloatArray) -> _Bars:
-    """Return what the rules ask, from what the parts say."""
+def _bars(moves: Moves, record: Record, highlights: Highlights, side: FloatArray, hour_bars: int) -> _Bars:
+    """Return what the rules ask, from what the parts say of bars of which so many make an hour."""
     hour = moves.moves[HOUR][:, -1]
     day = moves.moves[DAY][:, -1]
     week = moves.moves[WEEK][:, -1]
@@ -297,7 +303,7 @@ def _bars(moves: Moves, record: Record, highlights: Highlights, side: FloatArray
         usual_hour=usual_hour,
         usual_day=usual_day,
         largest=highlights.largest[:, 0],
-        largest_ago=highlights.largest_ago[:, 0],
+        largest_ago=highlights.largest_ago[:, 0] / hour_bars,
         fewer=np.minimum(up, down),
         is_broad=(most >= BROAD_SHARE * known) & ((up > down) == (day > 0.0)),
         is_many=np.where(day > 0.0, up, down) >= _MANY * known,
@@ -316,7 +322,7 @@ def _shock(bars: _Bars, level: int, great: Flags) -> Flags:
     """Say where the hour is far beyond a usual one; in a great day only where it adds half of that or more."""
     size = np.abs(bars.hour)
     is_large = (bars.hours >= _SHOCK_HOURS[level]) & (size >= _SHOCK_SIZE[level])
-    of_largest = (size >= _SHOCK_OF_LARGEST[level] * np.abs(bars.largest)) | (bars.largest_ago >= _LATE_BARS)
+    of_largest = (size >= _SHOCK_OF_LARGEST[level] * np.abs(bars.largest)) | (bars.largest_ago >= _LATE_HOURS)
     is_part = (bars.day * bars.hour < 0.0) | (size < _SHOCK_OF_DAY[level] * np.abs(bars.day))
     return is_large & of_largest & ~(great & is_part)
 
@@ -325,8 +331,8 @@ def _aftermath(bars: _Bars, level: int) -> Flags:
     """Say where an hour far beyond a usual one lies a short while back."""
     size = np.abs(bars.largest)
     was_large = (size >= _AFTER_HOURS * bars.usual_hour) & (size >= _AFTER_SIZE)
-    is_over = (bars.largest_ago >= _AFTER_FRESH_BARS) | (np.abs(bars.hour) < _AFTER_OF_LARGEST[level] * size)
-    return was_large & is_over & (bars.largest_ago <= _AFTER_BARS)
+    is_over = (bars.largest_ago >= _SOON_AFTER_HOURS) | (np.abs(bars.hour) < _AFTER_OF_LARGEST[level] * size)
+    return was_large & is_over & (bars.largest_ago <= _LONG_AFTER_HOURS)
 
 
 def _split(bars: _Bars, level: int) -> Flags:

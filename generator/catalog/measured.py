@@ -22,8 +22,8 @@ class HeldLabel(NamedTuple):
 
 
 HELD_LABELS: Final = (
-    HeldLabel("seven coins, March to September 2023", 211, 67.9, 69.4, -1.1, 4.0, 5046),
-    HeldLabel("six coins, May and June 2025, without a record before", 24, 67.7, 66.1, -10.2, 6.4, 558),
+    HeldLabel("all coins, March to September 2023", 211, 67.9, 69.4, -1.1, 4.0, 5046),
+    HeldLabel("all but one coin, May and June 2025, without a record before", 24, 67.7, 66.1, -10.2, 6.4, 558),
 )
 
 RARITY_HOURS: Final = 69_821

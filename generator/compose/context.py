@@ -11,6 +11,7 @@ from generator.arena.values import ArenaView
 from generator.brain.derivatives import Pressure
 from generator.brain.month import Month
 from generator.brain.reading import BrainReading
+from generator.catalog.text.happened import MarketFacts
 from generator.catalog.words import MarketSide, RegimeLabel
 from generator.compose.body import Body
 from generator.market.bars import BarFrame
@@ -99,6 +100,7 @@ class TickContext:
     closes: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
     trends: Mapping[str, str] = field(default_factory=dict)  # of 60-minute bars, without a reading
     side: MarketSide = MarketSide.UNKNOWN  # likewise, of the market
+    market: MarketFacts | None = None  # likewise, what happened in it
     futures: Mapping[str, Pressure] = field(default_factory=dict)  # likewise
     bars: BarFrame | None = None  # of the last month
     month: Month | None = None  # what they say of now; None without 5-minute bars

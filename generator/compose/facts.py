@@ -1,28 +1,33 @@
 """The facts of a tick as published, and the sentences made of them."""
 
-from collections import Counter
-from collections.abc import Mapping
+import math
 from dataclasses import replace
 from typing import Final
 
 from generator.arena.scores import published_triple
 from generator.brain.forecast import OutcomeChances
 from generator.brain.reading import AssetReading, BrainReading, RegimeReading
-from generator.catalog.assets import ASSETS, DEFAULT_ASSET
-from generator.catalog.durations import HOUR_MS
-from generator.catalog.formats import band_percent, chance_percent, change, clock, fixed, percent, probabilities, share
+from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
+from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
+from generator.catalog.formats import (
+    band_percent,
+    chance_percent,
+    change,
+    fixed,
+    price,
+    probabilities,
+    share,
+)
 from generator.catalog.horizons import HOUR
-from generator.catalog.text import market
-from generator.catalog.text.answers import clause
-from generator.catalog.text.asset import PublishedAsset, asset_summary
-from generator.catalog.text.forecast import PublishedForecast
-from generator.catalog.text.labels import DERIVATIVES, FAMILY, LIQUIDITY
-from generator.catalog.text.market import PublishedMarket
+from generator.catalog.text import now
+from generator.catalog.text.book import joined
+from generator.catalog.text.happened import Chance, Coin, MarketFacts
+from generator.catalog.text.market import TREND_OF_SIDE, PublishedMarket
 from generator.catalog.thresholds import FLAT_PERCENT
-from generator.catalog.words import MarketStructure, Points, RegimeLabel, Trend
+from generator.catalog.words import RegimeLabel, Trend
 from generator.compose.context import TickContext
-from generator.compose.inputs import forecast_reason, is_simulated, missing_reason, observed, reading_of
-from generator.market.bars import BAR_MS, BarFrame
+from generator.compose.inputs import fresh, observed, reading_age, reading_of
+from generator.market.bars import BarFrame
 
 FEWEST_BARS: Final = 2  # for a change from one to the next
 
@@ -35,66 +40,26 @@ def moves(ctx: TickContext) -> dict[str, float]:
 
 def market_trend(ctx: TickContext) -> Trend:
     """Return the market's trend by the side that its last 24 hours were on."""
-    return market.TREND_OF_SIDE.get(ctx.side, Trend.UNKNOWN)
+    return TREND_OF_SIDE.get(ctx.side, Trend.UNKNOWN)
 
 
 def facts(ctx: TickContext) -> PublishedMarket:
-    """Return what is said of the market at this tick."""
-    now_ms = ctx.observation.market_ms
-    as_of = clock(now_ms, now_ms) or ""
-    if ctx.reading is None:
-        counted = market_facts(None, moves(ctx), missing=clause(missing_reason(ctx)))
-        return replace(
-            counted,
-            side=ctx.side,
-            trend=market_trend(ctx),
-            hours=last_bars_hour(ctx.bars),
-            as_of=as_of,
-        )
-    return replace(market_facts(ctx.reading, moves(ctx), now_ms=now_ms), as_of=as_of)
-
-
-def market_facts(
-    reading: BrainReading | None, changes: Mapping[str, float], *, now_ms: int | None = None, missing: str = ""
-) -> PublishedMarket:
-    """Return the market's facts.
-
-    Args:
-        changes: over 24 hours as published, percent, of the assets where they are known.
-        now_ms: market time, for how a time is written; the close of the last bar by default.
-        missing: why there is no reading.
-    """
+    """Return what happened in the market by this tick."""
+    changes = moves(ctx)
     up = sum(moved > FLAT_PERCENT for moved in changes.values())
     down = sum(moved < -FLAT_PERCENT for moved in changes.values())
     counted = PublishedMarket(changes=changes, up=up, down=down, flat=len(changes) - up - down)
-    if reading is None:
-        return replace(counted, missing=missing)
+    if ctx.reading is None:
+        return replace(counted, hours=last_bars_hour(ctx.bars))
 
-    regime = reading.regime
-    axes = regime.axes
-    week = regime.facts
-    at_ms = now_ms or reading.t_ms + BAR_MS
+    week = ctx.reading.regime.facts
     return replace(
         counted,
-        label=regime.label,
-        confidence=share(regime.confidence),
-        chances=published_chances(regime),
-        volatility=axes.swings,
-        side=axes.side,
-        trend=regime.trend,
         usual_day=_percent(week.usual_day),
         usual_days_kept=week.usual_days,
-        most_since=clock(week.since_ms, at_ms),
-        since_share=fixed(week.since_share, 2),
-        hours=_hours(reading),
+        hours=_hours(ctx.reading),
         move_rank=share(week.move_rank),
-        largest_of=week.largest_of,
-        risk_score=percent(regime.risk_score),
-        hour_rank=share(week.hour_rank),
-        volume_ratio=fixed(week.volume_ratio, 2),
         correlation=fixed(week.correlation, 2),
-        hour_range=_hour_range(reading.assets.get(DEFAULT_ASSET)),
-        futures=_futures(reading),
     )
 
 
@@ -122,83 +87,101 @@ def published_chances(regime: RegimeReading) -> dict[RegimeLabel, float]:
     return {label: round(100 * chance, 2) for label, chance in zip(regime.holding, chances, strict=True)}
 
 
+def market_now(ctx: TickContext) -> MarketFacts:
+    """Return the market's facts with the numbers that are published at this tick."""
+    now_ms = ctx.observation.market_ms
+    told = ctx.reading.market if ctx.reading else ctx.market
+    if told is None or reading_age(ctx):
+        told = MarketFacts(now_ms=now_ms)
+
+    coins = {asset: _coin_now(ctx, asset, told.coins.get(asset)) for asset in ASSETS}
+    bitcoin = observed(ctx, DEFAULT_ASSET)
+    stale_ms = 0 if bitcoin.price_as_of_ms is None else now_ms - bitcoin.price_as_of_ms
+    watched_ms, first_price = _watched(ctx.bars, now_ms)
+    return replace(
+        told,
+        now_ms=now_ms,
+        coins={asset: coin for asset, coin in coins.items() if coin is not None},
+        names=ASSET_NAMES,
+        minutes_stale=0.0 if fresh(ctx, DEFAULT_ASSET) else stale_ms / MINUTE_MS,
+        record_days=told.record_days or watched_ms / DAY_MS,
+        first_price=first_price,
+    )
+
+
+def _coin_now(ctx: TickContext, asset: str, coin: Coin | None) -> Coin | None:
+    """Return a coin with its published price, day, range and forecast; None without a price."""
+    seen = observed(ctx, asset)
+    now = price(seen.price)
+    if now is None:
+        return None
+    read = reading_of(ctx, asset)
+    reach = _hour_range(read)
+    moved = Coin(
+        price=now,
+        day=change(seen.change_24h_percent),
+        hour_range=None if reach is None else (now * (1 + reach[0] / 100), now * (1 + reach[1] / 100)),
+        chance=_chance(read),
+    )
+    if coin is None:
+        return moved
+
+    # The price of this minute may lie beyond the day's closed bars.
+    now_ms = ctx.observation.market_ms
+    is_top = coin.high is not None and now > coin.high
+    is_bottom = coin.low is not None and now < coin.low
+    return moved._replace(
+        hour=coin.hour,
+        high=now if is_top else coin.high,
+        low=now if is_bottom else coin.low,
+        high_ms=now_ms if is_top else coin.high_ms,
+        low_ms=now_ms if is_bottom else coin.low_ms,
+    )
+
+
+def _chance(read: AssetReading | None) -> Chance | None:
+    """Return whether the price will have left its band, as published."""
+    if read is None or read.forecast is None:
+        return None
+    forecast = read.forecast
+    down, small, up = _chances(forecast.probabilities)
+    _, usual_small, _ = _chances(forecast.base_rate)
+    return Chance(forecast.call, small, usual_small, up, down, band_percent(forecast.band_bps))
+
+
+def _watched(bars: BarFrame | None, now_ms: int) -> tuple[int, float | None]:
+    """Return for how long bars have been kept, and the first close of Bitcoin among them."""
+    if bars is None or not len(bars) or DEFAULT_ASSET not in bars.assets:
+        return 0, None
+    closes = bars.fields["close"][:, bars.assets.index(DEFAULT_ASSET)].tolist()
+    first = next((close for close in closes if math.isfinite(close)), None)
+    return max(0, now_ms - int(bars.t[0])), first
+
+
 def headline(ctx: TickContext) -> str:
-    """Return the market's state, its day and, where it stands out, its hour, in at most 240 characters."""
-    return market.headline(facts(ctx))
+    """Return the news of the market, in at most 110 characters."""
+    return now.headline(market_now(ctx))
 
 
 def regime_sentence(ctx: TickContext) -> str:
-    """Say what the market did, how far it may move and what the regime is."""
-    return market.summary(facts(ctx))
+    """Say what kind of day it was, and how rough the next hours look."""
+    return now.regime_summary(market_now(ctx))
 
 
-def asset_facts(ctx: TickContext, asset: str) -> PublishedAsset:
-    """Return what is said of one asset at this tick."""
-    moved = change(observed(ctx, asset).change_24h_percent)
-    read = reading_of(ctx, asset)
-    if read is None:
-        return PublishedAsset(asset, moved, missing=clause(missing_reason(ctx)))
-    now_ms = ctx.observation.market_ms
-    if read.forecast is not None:
-        return read_facts(read, moved, now_ms, simulated=is_simulated(ctx))
-
-    first_reason = forecast_reason(ctx, asset).partition(";")[0]
-    return read_facts(read, moved, now_ms, missing=clause(first_reason), simulated=is_simulated(ctx))
+def first_screen(ctx: TickContext) -> str:
+    """Say where Bitcoin is, how far it may move in an hour, and what the other coins did."""
+    return now.first_screen(market_now(ctx))
 
 
-def read_facts(
-    read: AssetReading, moved: float | None, now_ms: int, *, missing: str = "", simulated: bool
-) -> PublishedAsset:
-    """Return one asset's facts.
-
-    Args:
-        moved: its change over 24 hours as published, percent.
-        now_ms: market time, for how a time is written.
-        missing: why there is no forecast.
-        simulated: whether the market is.
-    """
-    week = read.facts
-    rose = read.structure is MarketStructure.BREAKOUT
-    words = (LIQUIDITY[read.liquidity], DERIVATIVES[read.derivatives])
-    published = PublishedAsset(
-        asset=read.asset,
-        change=moved,
-        usual_day=_percent(week.usual_day),
-        structure=read.structure,
-        place=fixed(week.place_in_week, 2),
-        hour_range=_hour_range(read),
-        notes=tuple(word.reading for word in words if word.most),
-        missing=missing,
-        hour=_percent(week.hour),
-        hour_rank=share(week.hour_rank),
-        last_3h=_percent(week.last_3h),
-        broke_at=clock(week.broke_high_ms if rose else week.broke_low_ms, now_ms),
-        off_edge=_percent(week.below_high if rose else week.above_low),
-    )
-    if read.forecast is None:
-        return published
-
-    return replace(
-        published,
-        forecast=PublishedForecast(
-            call=read.forecast.call,
-            chances=_chances(read.forecast.probabilities),
-            base=_chances(read.forecast.base_rate),
-            band=band_percent(read.forecast.band_bps),
-            points=(_families(read, Points.UP), _families(read, Points.DOWN)),
-            simulated=simulated,
-        ),
-    )
+def asset_line(ctx: TickContext, asset: str) -> str:
+    """Say what one asset did over the day, and how far it may move in an hour."""
+    return now.asset_line(market_now(ctx), asset)
 
 
 def asset_sentence(ctx: TickContext, asset: str) -> str:
-    """Say what one asset did, how far it may move and which way."""
-    return asset_summary(asset_facts(ctx, asset))
-
-
-def _families(read: AssetReading, way: Points) -> tuple[str, ...]:
-    """Name the families of evidence that point one way."""
-    return tuple(FAMILY[row.family] for row in read.evidence if row.points is way)
+    """Say the same, and how likely it moves."""
+    facts_now = market_now(ctx)
+    return joined([now.asset_line(facts_now, asset), now.call_sentence(facts_now, asset)])
 
 
 def _chances(values: OutcomeChances) -> tuple[float, float, float]:
@@ -223,10 +206,3 @@ def _hours(reading: BrainReading) -> dict[str, float]:
     """Return the published changes over the last hour, percent, of the assets that have one."""
     changes = {asset: _percent(read.facts.hour) for asset, read in reading.assets.items()}
     return {asset: moved for asset, moved in changes.items() if moved is not None}
-
-
-def _futures(reading: BrainReading) -> str:
-    """Say what the futures of more than half of the assets show; empty where no word has so many."""
-    words = Counter(read.derivatives for read in reading.assets.values())
-    word, count = words.most_common(1)[0]
-    return DERIVATIVES[word].most if 2 * count > len(reading.assets) else ""

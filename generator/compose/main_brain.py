@@ -13,9 +13,7 @@ from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import percent, price, share
-from generator.catalog.text import market
 from generator.catalog.text.answers import DEVELOPER_NOTE, NO_FORECAST, NOTHING_CLAIMED, clause
-from generator.catalog.text.asset import day_sentence
 from generator.catalog.words import (
     BIAS_OF_CALL,
     Bias,
@@ -30,7 +28,7 @@ from generator.catalog.words import (
 from generator.compose import coins, envelope
 from generator.compose.body import Body
 from generator.compose.context import TickContext
-from generator.compose.facts import asset_facts, asset_sentence, facts, regime_sentence
+from generator.compose.facts import asset_line, asset_sentence, first_screen
 from generator.compose.inputs import asset_limitations, forecast_reason, is_simulated, observed, reading_of
 from generator.compose.ladder import (
     DAY_AHEAD,
@@ -76,11 +74,10 @@ class Brain(OverallDirection):
 
 
 class MarketStateSummary(Body):
-    """Mode and state of the market in words."""
+    """Mode and state of the market."""
 
     mode: MarketMode = Field(description="The regime in one word.")
     state: MarketState = Field(description="How calm conditions are. No state predicts a gain.")
-    summary: str = Field(description="The same in one sentence.")
 
 
 class CoinSnapshot(coins.Forecasted, coins.Quoted):
@@ -201,7 +198,7 @@ def main_brain(ctx: TickContext) -> MainBrainResponse:
         brain=brain(ctx),
         market_context=market_context(ctx),
         public_performance=performance(ctx.arena, simulated=is_simulated(ctx)),
-        market_state=MarketStateSummary(mode=now.mode, state=now.state, summary=regime_sentence(ctx)),
+        market_state=MarketStateSummary(mode=now.mode, state=now.state),
         coins={asset: coin(ctx, asset) for asset in ASSETS},
         educational_only=True,
     )
@@ -273,7 +270,7 @@ def evidence_count(reading: BrainReading, side: Side) -> int:
 
 def brain_sentence(ctx: TickContext) -> str:
     """Return the brain's own summary, or why there is none."""
-    return market.brain_summary(facts(ctx), coins.call_counts(ctx), simulated=is_simulated(ctx))
+    return first_screen(ctx)
 
 
 def coin(ctx: TickContext, asset: str) -> CoinSnapshot:
@@ -408,7 +405,7 @@ def reasoning_block(ctx: TickContext, asset: str) -> Reasoning:
         summary = asset_sentence(ctx, asset)
     else:
         nothing = NOTHING_CLAIMED.format(reason=clause(forecast_reason(ctx, asset)))
-        summary = f"{day_sentence(asset_facts(ctx, asset))} {nothing}"
+        summary = f"{asset_line(ctx, asset)} {nothing}"
 
     return Reasoning(
         prediction=prediction_of(forecast),

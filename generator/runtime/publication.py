@@ -22,7 +22,6 @@ from generator.catalog.links import (
     ROUNDS_PUBLISHED,
 )
 from generator.catalog.text.answers import DISCLAIMER
-from generator.catalog.text.market import undated
 from generator.catalog.words import RegimeLabel, SourceMode
 from generator.compose.all import Composed
 from generator.compose.body import encode
@@ -290,7 +289,7 @@ def _keep_hour(app: App, tick: TickFiles) -> None:
         market_ms=context.observation.market_ms,
         label=market.regime.label.value,
         chances=tuple(chances.model_dump().values()) if chances else None,
-        headline=undated(market.headline),
+        headline=market.headline,
         prices={asset: known for asset, known in prices.items() if known is not None},
     )
     memory.keep_hours([hour])

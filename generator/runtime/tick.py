@@ -322,6 +322,7 @@ def describe(  # noqa: PLR0917
         month=app.market.engine.month(bars) if reading is not None else None,
         trends=hours.trends if hours else {},
         side=hours.side if hours else MarketSide.UNKNOWN,
+        market=hours.market if hours else None,
         futures=futures(bars) if hourly else {},
     )
 

@@ -127,7 +127,7 @@ def test_without_a_forecast_the_reasoning_claims_nothing() -> None:
     assert body["reasoning"]["prediction"] == "NEUTRAL"
     assert body["reasoning"]["confidence"] is None
     day, _, rest = body["reasoning"]["summary"].partition(". ")
-    assert re.fullmatch(r"Bitcoin is (flat|(up|down) \d+\.\d%) on the day", day)
+    assert re.fullmatch(r"Bitcoin \$[\d,]+, (unchanged|(up|down) [\d.]+%) in a day.*", day)
     assert "nothing is claimed" in rest
     assert f"no forecast: {NEEDS}" in body["limitations"]
 

@@ -23,14 +23,14 @@ from generator.market.simulated.market import SimulatedMarket
 from tests.contradictions.lesson_rows import LESSON, SEQUENCE
 from tests.contradictions.release_rows import RELEASE
 from tests.contradictions.releases import Played, play
-from tests.contradictions.rows import ASSET, FUTURES, MARKET
+from tests.contradictions.rows import FUTURES
 from tests.contradictions.story_rows import STORY
-from tests.contradictions.sweep import WARM_UP, Found, sweep, sweep_hourly
+from tests.contradictions.sweep import UNTRUE, WARM_UP, Found, sweep
 from tests.contradictions.whole_rows import WHOLE
 
 START_MS: Final = 1_795_132_800_000  # 2026-11-20T00:00:00Z
 DAY_MS: Final = 86_400_000
-ROWS: Final = (*MARKET, *ASSET, *FUTURES, *LESSON, *SEQUENCE, *RELEASE, *WHOLE, *STORY)
+ROWS: Final = (UNTRUE, *FUTURES, *LESSON, *SEQUENCE, *RELEASE, *WHOLE, *STORY)
 LONG_BARS: Final = 30_000  # a recording from which on it is played at three times
 
 
@@ -45,7 +45,7 @@ class Market:
 
 def main(
     *,
-    data: Annotated[Path | None, typer.Option(help="Folder of recordings of candles, of 5 or 60 minutes.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Folder of recordings of 5-minute candles.")] = None,
     seeds: Annotated[str, typer.Option(help="FIRST-LAST of the simulated market; empty: none.")] = "1-10",
     days: Annotated[int, typer.Option(help="Of each simulated market.")] = 30,
     every: Annotated[int, typer.Option(help="Look at each so many bars.")] = 1,
@@ -69,8 +69,7 @@ def _swept(market: Market, every: int, bodies: int, part: str) -> Found:
     began = time.process_time()
     frame = _part(market.bars(), part)
     assert set(frame.assets) <= set(ASSETS)
-    hourly = frame.interval_ms != BAR_MS
-    found = sweep_hourly(frame) if hourly else sweep(frame, every=every, bodies=bodies, progress=_progress(market.name))
+    found = sweep(frame, every=every, bodies=bodies, progress=_progress(market.name))
     shared = [play(played, found) for played in market.plays if part.startswith("1/")]
 
     print(
@@ -105,8 +104,6 @@ def _markets(data: Path | None, seeds: str, days: int) -> Iterator[Market]:
         frame = load_recording([folder], ASSETS).frame
         if frame.interval_ms == BAR_MS:
             yield Market(folder.name, lambda folder=folder: read_candles(folder), _plays(folder, frame))  # type: ignore[misc]
-        else:
-            yield Market(folder.name, lambda frame=frame: frame, ())  # type: ignore[misc]
 
     for seed in span_of(seeds) if seeds else ():
         simulated = SimulatedMarket(seed)

@@ -233,23 +233,27 @@ def in_report(**fields: Any) -> Callable[[Any], None]:
 REPORT = "x402-atlas-human-report"
 SOLD_OTHERWISE: dict[str, Callable[[], PaidTexts]] = {
     "a paid text on another state than the axes'": lambda: reported(
-        "spells", r"(?i)(?:rising|falling|flat) day|day of ups and downs", "sideless day rising day"
+        "spells", r"(?i)(?:rising|falling|flat) day|day of ups and downs", "flat day"
     ),
     "a paid text that gives the state another age": lambda: reported("spells", r"\d+ hours", "90 hours"),
     "a report on another day than its coins had": lambda: resold(
         REPORT, in_report(verdict="Since yesterday at this hour the coins gained 0.4% on average.")
     ),
-    "a day of two sizes in one report": lambda: resold(REPORT, in_report(title="An ordinary fall")),
+    "a day of two sizes in one report": lambda: resold(
+        REPORT, in_report(title="An ordinary fall", verdict="It stood out.")
+    ),
     "an hour beyond 1% without its sign in the report": lambda: resold(
         REPORT, in_report(what_changed=["The biggest step came in the hour to 08:00 UTC, a fall of 3.0%."]), hour=2.0
     ),
-    "odds of a level in words that no field has": lambda: reported("ladder", "45%", "54%"),
-    "a reach in words that is not the further end of its range": lambda: reported("ladder", "0.64%", "0.94%"),
+    "odds of a level in words that no field has": lambda: reported(
+        "ladder", r"^.*$", "It may touch 1% with a chance of 97%."
+    ),
+    "a reach in words that is not the further end of its range": lambda: reported("ladder", "0.37%", "0.97%"),
     "a longer time with a narrower range": lambda: resold(
         "main-brain", lambda body: body["coins"]["BTC"]["ranges"]["24h"].update(low_90=-0.2, high_90=0.2)
     ),
-    "parts of the next four hours that are not the fields'": lambda: reported("partition", "down 26", "down 36"),
-    "a coin of the report with another change": lambda: reported("together", "-2.8%", "-3.8%"),
+    "parts of the next four hours that are not the fields'": lambda: reported("partition", "down 40", "down 36"),
+    "a coin of the report with another change": lambda: reported("together", "-1.6%", "-3.8%"),
     "a coin's day of another size": lambda: resold(
         REPORT, lambda body: body["report"]["assets"][0].update(text="3.0 usual days")
     ),

@@ -1,6 +1,5 @@
 """What the bodies and the landing page of one tick may not say of each other."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -56,11 +55,9 @@ def _changes(bodies: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def other_page(tick: WholeTick) -> str:
-    """Return the headline whose state or day the landing page does not show."""
-    headline = re.sub(r" \(as of [^)]*\)", "", min(tick.headlines, default=""))
-    # The page gives the time apart, and shows the sentence on the state and the rest apart.
-    sentences = headline.replace("'", "&#39;").removesuffix(".").split(". ", maxsplit=1)
-    return "" if all(sentence in tick.landing for sentence in sentences) else headline
+    """Return the headline that the landing page does not show."""
+    headline = min(tick.headlines, default="").replace("'", "&#39;")
+    return "" if headline in tick.landing else headline
 
 
 WHOLE: Final[dict[str, Callable[[WholeTick], str]]] = {

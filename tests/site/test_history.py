@@ -162,14 +162,13 @@ def test_a_day_is_called_by_the_regime_of_most_of_its_hours_else_changing() -> N
     assert days(named[:9], NOW_MS + DAY_MS)[0].page().title == "20 Nov 2026: range"
 
 
-def test_a_day_opens_with_the_headlines_at_which_the_state_was_another() -> None:
-    state = "A flat day, calm (as of {} UTC). On the day {} are lower."
-    headlines = [
-        state.format("04:00", "two"),
-        state.format("05:00", "all"),
-        "A falling day, rough (as of 06:00 UTC). On the day all are lower.",
+def test_a_day_opens_with_the_headlines_at_which_the_label_was_another() -> None:
+    headlines = [f"Crypto is up {size}.0% in a day; Bitcoin is up 1.0%" for size in (1, 2, 3)]
+    labels = ["range", "range", "risk_on"]
+    hours = [
+        replace(hour, headline=headline, label=label)
+        for hour, headline, label in zip(HOURS[-3:], headlines, labels, strict=True)
     ]
-    hours = [replace(hour, headline=said) for hour, said in zip(HOURS[-3:], headlines, strict=True)]
 
     day = days(hours, NOW_MS)[0]
 

@@ -84,11 +84,11 @@ def test_every_picture_of_simulated_or_replayed_data_bears_its_mark(mode: Source
         assert [text for text in texts(drawing) if text in {"SIMULATED", "REPLAYED"}] == ([mark] if mark else [])
 
 
-def test_the_first_page_leads_with_the_axes_then_the_day_then_how_far() -> None:
+def test_the_first_page_leads_with_the_news_then_the_state_then_how_far() -> None:
     drawing = words()["/"]
 
-    assert drawing.headline == "A flat day, of normal volatility"
-    assert drawing.text.startswith("On the day two of seven assets are higher")
+    assert drawing.headline == market_regime(context()).headline
+    assert drawing.text == market_regime(context()).summary
     assert {"50%", "90%", "now $97,412", "Bitcoin in 1 hour: nine"} < set(texts(drawing))
 
 
@@ -117,7 +117,7 @@ def test_answers_without_a_band_and_a_round_without_a_seal_say_less() -> None:
 def test_the_alternative_text_says_what_is_drawn(drawn: Pictures) -> None:
     alt = drawn.shares["/"].alt
 
-    market = ("of normal volatility. On the day two of seven", "Bitcoin in 1 hour: nine times in ten between $")
+    market = (market_regime(context()).headline, "Bitcoin in 1 hour: nine times in ten between $")
     for said in (*market, "Simulated data", "09:53 UTC", "learning"):
         assert said in alt
 
@@ -125,7 +125,7 @@ def test_the_alternative_text_says_what_is_drawn(drawn: Pictures) -> None:
 def test_an_unknown_reading_shows_no_number_for_it() -> None:
     unknown = words(known=False)
 
-    assert unknown["/"].headline.startswith("A rising day; how rough")
+    assert unknown["/"].headline.startswith("Part of the last day is missing; Bitcoin is at $")
     assert not [meaning for _, meaning in unknown["/"].cards if "confidence" in meaning]
 
 

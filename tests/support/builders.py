@@ -53,6 +53,7 @@ from generator.brain.structure import Counts
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.horizons import HORIZONS
+from generator.catalog.text.happened import Coin, LargestHour, MarketFacts, Moment, Situation
 from generator.catalog.text.labels import NO_FUTURES
 from generator.catalog.words import (
     BIAS_OF_CALL,
@@ -237,6 +238,34 @@ def asset_reading(asset: str) -> AssetReading:
     )
 
 
+def happened() -> MarketFacts:
+    """Return a rising day of twice the usual size on a record of 40 days, by closed bars."""
+    closed_ms = NOW_MS - 180_000
+    coin = Coin(
+        100.0, 3.0, hour=0.123_4, high=101.5, low=97.25, high_ms=closed_ms - HOUR_MS, low_ms=closed_ms - 20 * HOUR_MS
+    )
+    return MarketFacts(
+        now_ms=closed_ms,
+        situation=Situation.MOVE,
+        coins=dict.fromkeys(ASSETS, coin),
+        hour=0.234_5,
+        three_hours=0.345_6,
+        week=4.123_4,
+        usual_hour=0.271_2,
+        usual_day=0.741_2,
+        usual_week=4.412_3,
+        record_days=40.5,
+        line_high=Moment(2.212_3, closed_ms - HOUR_MS),
+        line_low=Moment(-0.412_3, closed_ms - 20 * HOUR_MS),
+        largest=LargestHour(0.812_3, closed_ms - 5 * HOUR_MS, since=0.4, with_since=1.21),
+        day_rank=71.2,
+        outlook_rank=41.234,
+        side=MarketSide.RISING,
+        volatility=VolatilityWord.NORMAL,
+        width=1.05,
+    )
+
+
 def reading() -> BrainReading:
     return BrainReading(
         t_ms=NOW_MS - 480_000,
@@ -278,6 +307,7 @@ def reading() -> BrainReading:
         coverage=1.0,
         assets={asset: asset_reading(asset) for asset in ASSETS},
         learning=LearningReading(resolved=321, status="learning"),
+        market=happened(),
     )
 
 

@@ -106,7 +106,7 @@ class Reader:
         """Return the facts after the bar opened at `t_ms`, the last that the parts have taken."""
         followed = Followed(self.moves, self.record, self.highlights, self.situations)
         side, word = int(self.side.side[-1]), int(self.swings.word[-1])
-        return market_facts(ASSETS, t_ms, followed, SIDES[side], WORDS[word])
+        return market_facts(ASSETS, t_ms + BAR_MS, followed, SIDES[side], WORDS[word])
 
 
 def read_every(market: Market, n: int, block: int = 1000) -> Iterator[tuple[int, MarketFacts]]:

@@ -85,7 +85,7 @@ def _bitcoin(facts: MarketFacts) -> Coin:
 
 
 def _most_coins(facts: MarketFacts) -> str:
-    """Say how many coins went the way that most did, e.g. `Five of seven coins are higher`."""
+    """Say how many coins went the way that most did, e.g. `Five of six are higher`."""
     count, higher = (facts.up, "higher") if facts.up >= facts.down else (facts.down, "lower")
     verb = "is" if count == 1 else "are"
     return f"{in_words(count).capitalize()} of {in_words(len(facts.days))} coins {verb} {higher}"

@@ -14,7 +14,6 @@ from generator.catalog.counts import ENDPOINTS_IN_WORDS
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES, SharePicture
 from generator.catalog.links import ARENA, asset_path
 from generator.catalog.text.labels import OUTCOME
-from generator.catalog.text.market import undated
 from generator.catalog.words import Prediction, SourceMode
 from generator.compose.context import TickContext
 from generator.compose.regime import MarketRegimeResponse
@@ -271,16 +270,13 @@ def _line_of(chart: Chart) -> Markup:
 
 
 def _now(ctx: TickContext, market: MarketRegimeResponse, mark: str, as_of: str) -> Drawing:
-    # The state now is the headline, the day and the hour are the text.
-    state, _, rest = undated(market.headline).partition(". ")
-
     # Then how far: in a picture, or in the record's first figure where no range is known.
     drawing = Drawing(
         project=ctx.site.project,
         mark=mark,
         kicker=_KICKERS.get(mark, "The crypto market now"),
-        headline=state if rest else state.removesuffix("."),
-        text=rest,
+        headline=market.headline,
+        text=market.summary,
         as_of=as_of,
         text_lines=2,
     )

@@ -16,12 +16,12 @@ from generator.catalog.text.answers import (
     SIMULATED_NOTICE,
     clause,
 )
-from generator.catalog.text.forecast import PublishedForecast, call_sentence
 from generator.catalog.text.labels import STATE
-from generator.catalog.text.market import undated
+from generator.catalog.text.now import call_sentence
 from generator.catalog.text.state import ROUGHNESS, side_words
-from generator.catalog.words import DerivativesState, MarketSide, RegimeLabel, SourceMode
+from generator.catalog.words import DerivativesState, MarketSide, RegimeLabel
 from generator.compose.context import TickContext
+from generator.compose.facts import market_now
 from generator.compose.free import FreeBodies
 from generator.compose.inputs import is_simulated, missing_reason
 from generator.compose.main_brain import CoinSnapshot
@@ -52,7 +52,7 @@ def landing(ctx: TickContext, bodies: FreeBodies, chart: Markup | None = None) -
         "far_chart": hour_ranges(ctx),
         "move": _will_it_move(ctx, bodies.main_brain.coins[DEFAULT_ASSET]),
         "worth": _worth(ctx),
-        "which_way": _without_beginning(bodies.main_brain.summary, regime.summary),
+        "first_screen": bodies.main_brain.summary,
         "chart": chart,
         "rows": rows,
         "futures_summary": futures.summary or NO_FUTURES,
@@ -107,31 +107,17 @@ def _arena(ctx: TickContext) -> dict[str, Any]:
     }
 
 
-def _without_beginning(text: str, beginning: str) -> str:
-    """Return a text without the beginning that the page has shown already."""
-    return text.removeprefix(beginning).strip()
-
-
 def _will_it_move(ctx: TickContext, coin: CoinSnapshot) -> dict[str, str] | None:
     """Return the chance that a price has moved when the hour ends, and what is called; None without a forecast."""
-    if coin.move is None or coin.probabilities is None or coin.base_rates is None or coin.call is None:
+    if coin.move is None:
         return None
 
-    chances = coin.probabilities
-    usual = coin.base_rates
-    forecast = PublishedForecast(
-        call=coin.call,
-        chances=(chance_percent(chances.down), chance_percent(chances.neutral), chance_percent(chances.up)),
-        base=(chance_percent(usual.down), chance_percent(usual.neutral), chance_percent(usual.up)),
-        band=coin.move.band_percent,
-        simulated=ctx.observation.mode is SourceMode.SIMULATED,
-    )
     return {
         "name": ASSET_NAMES[coin.asset],
         "chance": percent(chance_percent(coin.move.chance)),
         "usual": percent(chance_percent(coin.move.base_rate)),
         "band": band(100 * coin.move.band_percent),
-        "call": call_sentence(forecast),
+        "call": call_sentence(market_now(ctx)),
     }
 
 
@@ -146,8 +132,6 @@ def _regime(ctx: TickContext, body: MarketRegimeResponse) -> dict[str, Any]:
     regime = body.regime
     known = regime.label is not RegimeLabel.UNKNOWN
 
-    # The page gives its time above the headline.
-    state, _, day = undated(body.headline).partition(". ")
     rank = UNKNOWN if regime.risk_score is None else f"{regime.risk_score:.1f}"
 
     facts: tuple[tuple[str, str, str], ...] = (
@@ -160,9 +144,8 @@ def _regime(ctx: TickContext, body: MarketRegimeResponse) -> dict[str, Any]:
         ("This label for", duration(regime.dwell_minutes), ""),
     )
     return {
-        "state": state.removesuffix("."),
-        "day": day,
-        "summary": _without_beginning(body.summary, body.headline),
+        "headline": body.headline,
+        "summary": body.summary,
         "known": known,
         "why_unknown": _why_unknown(ctx),
         "facts": tuple(map(_without_meaning_if_unknown, facts)),

@@ -11,7 +11,6 @@ from generator.catalog.durations import DAY_MS
 from generator.catalog.links import ARCHIVE
 from generator.catalog.pages import SitePage
 from generator.catalog.text.labels import REGIME
-from generator.catalog.text.market import undated
 from generator.catalog.words import RegimeLabel
 from generator.site.words.format import UNKNOWN, moment, price, signed
 from generator.site.words.lessons import Lessons, chosen
@@ -128,9 +127,8 @@ def _headlines(hours: Sequence[Hour], key: Callable[[Hour], str]) -> Iterator[tu
 
 
 def _state_of(hour: Hour) -> str:
-    """Return a headline's sentence on the state, without the time that it is of."""
-    state, _, _ = undated(hour.headline).partition(". ")
-    return state
+    """Return the label of an hour: of those in a row with one label the first headline is shown."""
+    return hour.label
 
 
 def _prices(hours: Sequence[Hour]) -> Iterator[tuple[str, ...]]:
