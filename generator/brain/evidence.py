@@ -23,7 +23,7 @@ _BUSY: Final = 1.5  # of the week's mean day: a smaller volume points nowhere
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One fact in words, and how it stands to the call."""
+    """One fact in words, and how it bears on the call."""
 
     family: str  # of `FAMILIES`
     side: Side

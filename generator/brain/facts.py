@@ -209,7 +209,7 @@ class Past:
             known = np.isfinite(high).sum(axis=0)
             self._closed_week[now] = (known, np.fmax.reduce(high, axis=0), np.fmin.reduce(low, axis=0))
 
-        # Of the quarter hour that goes on the high and low still change.
+        # Of the present quarter hour the high and low still change.
         known, top, bottom = self._closed_week[now]
         present = self._week.last(now, 1, HIGH)[0]
         known = known + np.isfinite(present)

@@ -116,7 +116,7 @@ class Holds(Part):
     def chances(self, labels: FloatArray, ages: FloatArray) -> FloatArray:
         """Return the chances of the four labels in four hours after the last bar, (4, columns).
 
-        Where no label of the four stands they are those of any hour.
+        Where none of the four labels is shown they are those of any hour.
 
         Args:
             labels: indices of `label.LABELS`, (columns,).

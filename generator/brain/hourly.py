@@ -63,7 +63,7 @@ def state_of(frame: BarFrame, now_ms: int) -> HourlyState:
 
 
 def _logs(closes: FloatArray) -> FloatArray:
-    """Return the logs of closes, NaN of what is no price."""
+    """Return the logs of closes, NaN of what is not a price."""
     return np.log(np.where(closes > 0.0, closes, np.nan))
 
 

@@ -1,4 +1,4 @@
-"""The regime's label, derived from side and volatility, and since when it stands.
+"""The regime's label, derived from side and volatility, and since when it has been shown.
 
 Elevated or extreme volatility is high_volatility; else rising is risk_on, falling risk_off, flat and both ways range.
 Where one of the two is unknown it is transition; while too little is on record for any, unknown.

@@ -217,7 +217,7 @@ class Measures:
         log_close, top, bottom, range_variance = self._moving(bars, rows)
         extra["volume"] = np.where(np.isfinite(log_close), extra["volume"], np.nan)
 
-        # Volatility next: everything else is measured in units of it. A jump that is no move is taken out of prices.
+        # Volatility next: everything else is measured in units of it. A jump that is not a move is taken out of prices.
         returns = self.returns.update(log_close, passed)
         joined = self.returns.waited <= JOIN_BARS
         self.volatility.update(returns, range_variance, extra["volume"], passed, joined)

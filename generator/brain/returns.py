@@ -1,6 +1,6 @@
 """The last closes, and the returns from one to the next.
 
-A jump that is no move of the market, as a split or a change of unit, is taken out of every price after it, so that what
+A jump that is not a move of the market, as a split or a change of unit, is taken out of every price after it, so that what
 is measured over it joins on.
 """
 
@@ -37,7 +37,7 @@ class Returns(Part):
         """Take a block and return log returns per bar, NaN where a bar is missing.
 
         A return over a gap is divided by the square root of its bars: variance grows with time. One over more than
-        `JOIN_BARS` bars shows a jump, and is no measure of volatility.
+        `JOIN_BARS` bars shows a jump, and does not measure volatility.
 
         Args:
             log_close: (n, assets), NaN where there is no bar.

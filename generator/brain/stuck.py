@@ -14,7 +14,7 @@ from generator.brain.part import Part
 from generator.brain.smoothing import DAY_BARS, Flags, before, carried, runs
 from generator.market.bars import FloatArray
 
-_LOG_RARE: Final = float(np.log(1e-6))  # of the chance below which a row of still bars is no chance
+_LOG_RARE: Final = float(np.log(1e-6))  # of the chance below which a row of still bars is not chance
 _KEEP: Final = 0.5 ** (1.0 / (30 * DAY_BARS))  # a coin may become thin, or liquid: a half-life of 30 days
 
 

@@ -180,7 +180,7 @@ class Volatility(Part):
         return value
 
     def _believed(self, bar: _Bars, usual: FloatArray, limit: FloatArray) -> tuple[FloatArray, Flags, Flags]:
-        """Return the variance of a bar as it counts, whether it counts, and whether it is no move of the market.
+        """Return the variance of a bar as it counts, whether it counts, and whether it is not a move of the market.
 
         One bad bar must not rule the volatility of hours, and a crash must. A bar far beyond the usual counts whole if
         more than two assets have one. Else its wick is cut, and what is still too large is held back for up to two
@@ -212,16 +212,16 @@ class Volatility(Part):
         cut = np.where(is_few, bar_variance(net, np.minimum(bar.range_variance, widest)), raw)
 
         is_confirmed = in_time & ~is_back & ~is_unit & ((self.waits > _MOST_WAITS - 1.0) | (many > _FEW))
-        goes_on = waits & ~is_back & ~is_confirmed & ~is_unit & (in_time | ~bar.seen)
+        continues = waits & ~is_back & ~is_confirmed & ~is_unit & (in_time | ~bar.seen)
         is_held = is_few & (cut > limit) & ~is_confirmed
         value = cut + np.where(is_confirmed, self.held, 0.0)
 
-        begins = is_held & ~goes_on
-        self.held = np.where(goes_on, self.held, 0.0) + np.where(is_held, cut, 0.0)
-        self.waits = np.where(begins, 1.0, np.where(goes_on, self.waits + bar.seen, 0.0))
+        begins = is_held & ~continues
+        self.held = np.where(continues, self.held, 0.0) + np.where(is_held, cut, 0.0)
+        self.waits = np.where(begins, 1.0, np.where(continues, self.waits + bar.seen, 0.0))
         farthest = np.where(np.abs(gone) > np.abs(self.jump), gone, self.jump)
-        self.jump = np.where(begins, net, np.where(goes_on, farthest, 0.0))
-        self.gone = np.where(begins, net, np.where(goes_on, gone, 0.0))
+        self.jump = np.where(begins, net, np.where(continues, farthest, 0.0))
+        self.gone = np.where(begins, net, np.where(continues, gone, 0.0))
 
         doubted = np.where(is_confirmed, 0.0, np.maximum(self.capped - 1.0, 0.0))
         self.capped = np.where(is_held | is_unit, float(DAY_BARS), doubted)

@@ -107,7 +107,7 @@ class Trend(Word):
 
     UP = "up", "The last 24 hours rose by about a usual day's move or more."
     DOWN = "down", "The last 24 hours fell by about a usual day's move or more."
-    SIDEWAYS = "sideways", "Neither, or so much came back that it is no direction."
+    SIDEWAYS = "sideways", "Neither, or so much came back that it is not a direction."
     UNKNOWN = "unknown", "Too little history."
 
 

@@ -90,21 +90,21 @@ def published_chances(regime: RegimeReading) -> dict[RegimeLabel, float]:
 def market_now(ctx: TickContext) -> MarketFacts:
     """Return the market's facts with the numbers that are published at this tick."""
     now_ms = ctx.observation.market_ms
-    told = ctx.reading.market if ctx.reading else ctx.market
-    if told is None or reading_age(ctx):
-        told = MarketFacts(now_ms=now_ms)
+    happened = ctx.reading.market if ctx.reading else ctx.market
+    if happened is None or reading_age(ctx):
+        happened = MarketFacts(now_ms=now_ms)
 
-    coins = {asset: _coin_now(ctx, asset, told.coins.get(asset)) for asset in ASSETS}
+    coins = {asset: _coin_now(ctx, asset, happened.coins.get(asset)) for asset in ASSETS}
     bitcoin = observed(ctx, DEFAULT_ASSET)
     stale_ms = 0 if bitcoin.price_as_of_ms is None else now_ms - bitcoin.price_as_of_ms
     watched_ms, first_price = _watched(ctx.bars, now_ms)
     return replace(
-        told,
+        happened,
         now_ms=now_ms,
         coins={asset: coin for asset, coin in coins.items() if coin is not None},
         names=ASSET_NAMES,
         minutes_stale=0.0 if fresh(ctx, DEFAULT_ASSET) else stale_ms / MINUTE_MS,
-        record_days=told.record_days or watched_ms / DAY_MS,
+        record_days=happened.record_days or watched_ms / DAY_MS,
         first_price=first_price,
     )
 

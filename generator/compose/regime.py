@@ -29,7 +29,7 @@ from generator.compose.spells import Spells, spells
 from generator.compose.story import regime_headline, regime_summary
 from generator.market.bars import BAR_MS
 
-STANDS: Final = "Chance that this label still stands in four hours, percent 0..100; null where there is no label."
+HOLDS: Final = "Chance that this label still stands in four hours, percent 0..100; null where there is no label."
 
 
 class Reliability(Body):
@@ -93,7 +93,7 @@ class Regime(Body):
     likeliest: words.RegimeLabel | None = Field(
         description="The label with the highest chance in four hours; null without a label."
     )
-    confidence: float | None = Field(description=STANDS)
+    confidence: float | None = Field(description=HOLDS)
     confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.HOLDS_FOUR_HOURS, description=KIND)
     risk_score: float | None = Field(
         description="Rank of the volatility expected for the next four hours in the whole kept record, 0..100; no "
@@ -128,7 +128,7 @@ class AssetRegime(Quoted):
         description="Its label, by the same rules on its own moves; unknown without a reading."
     )
     mode: words.MarketMode = Field(description="The mode that goes with the label.")
-    confidence: float | None = Field(description=STANDS)
+    confidence: float | None = Field(description=HOLDS)
     confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.HOLDS_FOUR_HOURS, description=KIND)
     trend: words.Trend = Field(description="Direction of its last 24 hours.")
     volatility: words.VolatilityWord = Field(
@@ -159,7 +159,7 @@ class X402PaidResponse(PaidResponse):
     market_mode: words.MarketMode | None = Field(description="The side in one word.")
     market_state: words.MarketState | None = Field(description="How calm conditions are. No state predicts a gain.")
     summary: str | None = Field(description="The reading in words.")
-    confidence: float | None = Field(description=STANDS)
+    confidence: float | None = Field(description=HOLDS)
     confidence_kind: words.ConfidenceKind = Field(default=words.ConfidenceKind.HOLDS_FOUR_HOURS, description=KIND)
     risk_score: float | None = Field(
         description="Rank of the volatility expected for the next four hours in the whole kept record, 0..100; no "

@@ -200,7 +200,7 @@ def _rows_of_held(held: Held, days: float) -> list[Row]:
     best = min(held.climate, held.persistence)
     return [
         (
-            "stands in four hours: said, came, %",
+            "still stands in four hours: said, came, %",
             "within 2 points" if is_long else "interval holds 0",
             f"{said:.1f}, {came:.1f} (gap {low:+.1f} to {high:+.1f}, n {len(held.said)})",
             is_met,

@@ -186,7 +186,7 @@ class PublishedRecord:
 
     @property
     def log_name(self) -> str:
-        """The log's name, as it says itself, which its keeper's address may leave; before its begin what it will be."""
+        """The name that the log gives itself, which stays when its address changes; before it begins, what it will be."""
         origin, _ = self._noted_keys()
         return origin or self._name
 

@@ -206,7 +206,7 @@ def test_a_jump_is_in_doubt_until_it_is_confirmed_or_for_a_day_if_it_comes_back(
     assert read(bad, DAY_BARS - 1).capped[0] == 1.0
 
 
-def test_a_jump_over_a_halt_is_found_too_and_is_no_measure_of_volatility() -> None:
+def test_a_jump_over_a_halt_is_found_too_and_does_not_measure_volatility() -> None:
     frame = fall(0.9, slice(0, 1))
     frame.fields["close"][ROW - 6 : ROW, 0] = np.nan
     engine = Engine(WEIGHTS, frame.assets)

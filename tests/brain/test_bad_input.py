@@ -125,7 +125,7 @@ def sure(asset: AssetReading) -> float:
 
 
 def held(reading: BrainReading) -> float:
-    """Return the chance that the market's label stands, 0 where there is none."""
+    """Return the chance that the market's label still stands, 0 where there is none."""
     return reading.regime.confidence or 0.0
 
 

@@ -94,7 +94,7 @@ def test_a_coin_that_becomes_thin_is_believed_in_the_end() -> None:
     assert stuck[-5000:].mean() < 0.002
 
 
-def test_a_range_without_a_move_of_the_close_is_no_stillness() -> None:
+def test_a_range_without_a_move_of_the_close_is_not_stillness() -> None:
     close = np.zeros((50, 1))
     part = Stuck(1)
 

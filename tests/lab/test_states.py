@@ -64,7 +64,7 @@ def test_short_sets_are_held_to_no_bar_of_long_ones() -> None:
     found = rows(states(np.ones(2016, dtype=np.int64)))
 
     assert {measure for measure, (_, met) in found.items() if met is not None} == {
-        "stands in four hours: said, came, %",
+        "still stands in four hours: said, came, %",
         "the same: Brier (climate, persistence)",
     }
 
@@ -85,14 +85,14 @@ def test_what_was_said_is_scored_by_the_label_four_hours_later() -> None:
 
 
 def test_a_chance_that_is_too_high_misses_its_bar() -> None:
-    label = np.repeat(np.tile([RANGE, RISK_ON], 60), 48 * 2)  # stands in four hours half of the time
+    label = np.repeat(np.tile([RANGE, RISK_ON], 60), 48 * 2)  # still stands in four hours half of the time
     sure = np.eye(4)[label] * 0.9 + 0.025
     even = np.eye(4)[label] * 0.5 + 0.125
 
     found = [rows(States(label, label * 0, label * 0, chance, label * 0.0, label * 0.0)) for chance in (sure, even)]
 
-    assert [each["stands in four hours: said, came, %"][1] for each in found] == [False, False]
-    assert found[0]["stands in four hours: said, came, %"][0].startswith("92.5, 50.2")  # 480 of 956
+    assert [each["still stands in four hours: said, came, %"][1] for each in found] == [False, False]
+    assert found[0]["still stands in four hours: said, came, %"][0].startswith("92.5, 50.2")  # 480 of 956
 
 
 def test_a_state_is_what_the_engine_publishes() -> None:

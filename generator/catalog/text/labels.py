@@ -170,7 +170,7 @@ def moved_text(span: str, move: float) -> str:
 
 
 def volume_text(ratio: float | None) -> str:
-    """Say how the last day's volume stands to the week's mean day; None where it is not known."""
+    """Compare the last day's volume with the week's mean day; None where it is not known."""
     if ratio is None:
         return "How much was traded against the week is not known."
     return f"Trading volume over the last day was {ratio:.1f} times the week's daily average."

@@ -37,7 +37,7 @@ COUNTED_KEY: Final = "arena.ballots_counted"
 REPEATED: Final = Refusal.REPEATED.value
 REFUSED_KEPT: Final = 100_000
 EARLIER_ROUNDS: Final = 3
-"""Who was counted in so many rounds, on two days, is no newcomer."""
+"""Who was counted in so many rounds, on two days, is not a newcomer."""
 
 
 _B = t.ballots.c
@@ -317,7 +317,7 @@ def _scores_of(row: Sequence[int | None]) -> ChanceScores:
 
 
 def earlier_voters(connection: Connection, most: int, midnight_ms: int) -> tuple[str, ...]:
-    """Return who is no newcomer, in order of address: at most so many, those of most rounds.
+    """Return who is not a newcomer, in order of address: at most so many, those of most rounds.
 
     They were counted in three rounds that resolved, not all of them since midnight: whoever fills a round with new
     addresses has to come on two days before these have a place that newcomers lack.
