@@ -186,7 +186,7 @@ class PublishedRecord:
 
     @property
     def log_name(self) -> str:
-        """The name that the log gives itself, which stays when its address changes; before it begins, what it will be."""
+        """The name that the log gives itself, kept when its address changes; before it begins, what it will be."""
         origin, _ = self._noted_keys()
         return origin or self._name
 
