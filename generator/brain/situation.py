@@ -346,7 +346,13 @@ def _lowest_middle_highest(coins: FloatArray) -> tuple[FloatArray, FloatArray, F
 
     >>> [values.tolist() for values in _lowest_middle_highest(np.array([[3.0, np.nan, 1.0, 2.0]]))]
     [[1.0], [2.0], [3.0]]
+    >>> [values.tolist() for values in _lowest_middle_highest(np.empty((2, 0)))]
+    [[nan, nan], [nan, nan], [nan, nan]]
     """
+    if coins.shape[1] < _FEWEST_OF_SPREAD:
+        unknown = np.full(len(coins), np.nan)
+        return unknown, unknown, unknown
+
     in_order = np.sort(coins, axis=1)  # what is unknown comes last
     known = np.isfinite(in_order).sum(axis=1)
     rows = np.arange(len(coins))
