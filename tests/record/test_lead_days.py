@@ -5,7 +5,7 @@ from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
-from generator.arena.earned import LeadDay
+from generator.arena.earned import KIND, LeadDay
 from generator.arena.values import Move, PredictionMade, RangeMiss, RangeWeek
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Call, Prediction
@@ -21,7 +21,7 @@ SIGN = {Prediction.BULLISH: 1, Prediction.NEUTRAL: 0, Prediction.BEARISH: -1}
 
 
 def forecasts(hours: int) -> list[PredictionMade]:
-    """Return forecasts whose leads lie close to 0.05, some of a backtest, some not resolved, some from before calls."""
+    """Return forecasts whose leads lie close to 0.05, some of a backtest, not resolved, or of an earlier kind."""
     draw = random.Random(4)
     made = []
     for number in range(hours):
@@ -39,6 +39,7 @@ def forecasts(hours: int) -> list[PredictionMade]:
                     outcome=draw.choice(list(Prediction)) if ended else None,
                     warm_up=draw.random() < 0.1,
                     call=draw.choice([None, Call.NONE, Call.UP]),
+                    chances_kind=draw.choice([KIND, KIND, KIND, None, "another"]),
                 )
             )
     return made
@@ -50,7 +51,7 @@ def counted(made: list[PredictionMade]) -> list[LeadDay]:
         down, neutral, up = (round(10_000 * chance) for chance in one.probabilities)
         side = 1 if up > down else -1
         led = abs(up - down) >= 500 and max(up, down) > neutral
-        if one.outcome is not None and not one.warm_up and led:
+        if one.outcome is not None and not one.warm_up and led and one.chances_kind == KIND:
             days[one.start_ms // DAY].append(side * SIGN[one.outcome])
     return [LeadDay(len(days[day]), sum(days[day])) for day in sorted(days)]
 
@@ -67,6 +68,19 @@ def test_the_days_of_leads_are_those_of_the_stored_forecasts(tmp_path: Path) -> 
     assert list(found) == counted(made)
     assert len(found) == 3
     assert sum(day.cases for day in found) > 100
+
+
+def test_leads_of_another_kind_of_chances_earn_nothing(tmp_path: Path) -> None:
+    memory = Memory.open(url_in(tmp_path))
+    earlier = [made for made in forecasts(60) if made.chances_kind != KIND]
+    filled_memory.fill(memory, earlier, [])
+
+    with memory.reading() as connection:
+        found = rounds.lead_days(connection)
+    memory.close()
+
+    assert {made.chances_kind for made in earlier} == {None, "another"}
+    assert found == ()
 
 
 def test_the_record_is_looked_at_once_a_day(tmp_path: Path) -> None:
