@@ -59,7 +59,6 @@ FLOWS: Final[tuple[Flow, ...]] = (
             ProductPart("derivatives", "Who pays whom", "funding in money, and its rank in the month"),
             ProductPart("liquidity", "How deep", "order books and volume, ranked in their month"),
             ProductPart("ladder", "How far", "ranges and chances of moves of each size, with their record"),
-            ProductPart("such_hours", "Hours like this one", "what followed them, next to any hour"),
             ProductPart("spells", "How long", "how long such states last, and what ends them"),
             ProductPart(
                 "partition", "The next four hours", "three parts with their base rates, of which one comes true"
@@ -85,7 +84,6 @@ FLOWS: Final[tuple[Flow, ...]] = (
             *_MONTH,
             ProductPart("partition", "Partition", "the next four hours in three parts, with their base rates"),
             ProductPart("spells", "Spells", "how long the market's states last, what ends them, ranks in the month"),
-            ProductPart("such_hours", "Such hours", "what followed hours like this one, next to any hour"),
             _RECORD,
             ProductPart("confidence", "Confidence", "of the regime and of the direction, never mixed"),
             ProductPart("evidence", "Evidence", "what was used, what is missing, what disagrees"),

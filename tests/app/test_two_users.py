@@ -16,6 +16,7 @@ COMPOSE: Final[Mapping[str, Any]] = YAML(typ="safe").load(EDGE / "container" / "
 VAULT: Final = "/var/lib/emi/vault"
 INBOX: Final = "/var/lib/emi/inbox"
 SITE: Final = "/srv/emi/site"
+STATUSES: Final = "/var/lib/emi-backup"
 
 
 def words(unit: Path, name: str) -> list[str]:
@@ -55,7 +56,8 @@ def test_the_vault_is_written_by_the_generator_and_read_by_the_gateway_s_group()
     assert rows[VAULT] == ["0750", "emi-generator", "emi"]
     assert rows[SITE] == ["2750", "emi-generator", "www-data"]
     assert rows[INBOX] == ["3730", "emi-generator", "emi"]
-    assert set(words(UNITS["generator"], "ReadWritePaths")) == {VAULT, INBOX, SITE}
+    assert rows[STATUSES] == ["1775", "root", "emi"]  # sticky: the group adds files and touches none of others
+    assert set(words(UNITS["generator"], "ReadWritePaths")) == {VAULT, INBOX, SITE, STATUSES}
     assert words(UNITS["gateway"], "ReadWritePaths") == [INBOX]
     assert words(UNITS["gateway"], "Group") == words(UNITS["generator"], "Group") == ["emi"]
     shared = (SYSTEMD / "emi.env").read_text().splitlines()

@@ -49,8 +49,7 @@ EDUCATIONAL = "Educational notice: what this answer is not."
 MODE = "Where the market data come from: live, recorded or simulated."
 TRUTH = "What a reader must not conclude from this answer."
 HEADLINE = (
-    "The market in at most 240 characters, one text in all answers of a tick: the state now (volatility, trend, since "
-    "when, as of when), the day, the hour where it stands out."
+    "The news of the market in one sentence, the same in all free answers of a tick; a paid one says what it sold."
 )
 CHANGED = "Worded facts that changed since the tick published before; null on the first tick after a start."
 """,
