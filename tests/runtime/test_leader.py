@@ -36,16 +36,19 @@ class Candidate:
         state: its folder.
         lease: granted by the test.
         bucket: of its site; None where that is a folder.
+        days: of history.
         settings: of the generator.
     """
 
-    def __init__(self, state: Path, lease: FakeLease, bucket: FaultyBucket | None = None, **settings: Any) -> None:
+    def __init__(
+        self, state: Path, lease: FakeLease, bucket: FaultyBucket | None = None, days: int = DAYS, **settings: Any
+    ) -> None:
         self.clock = ManualClock()
         self.lease = lease
         self.reports: list[Report] = []
         self.leadership = Leadership(lease)
         made = GeneratorSettings(state_dir=state, **settings)
-        self.app = build(made, self.clock, fence=self.leadership.fence, days=DAYS)
+        self.app = build(made, self.clock, fence=self.leadership.fence, days=days)
         without_background(self.app)
         self.app.publisher.pages = landing_page()
         if bucket is not None:

@@ -26,6 +26,8 @@ from tests.support.clock import NOON, ManualClock
 from tests.support.leases import FakeLease
 from tests.support.services import DAYS, MINUTE, body, landing_page, opened, run, without_background
 
+LABELLED_DAYS = 4  # of history: a label needs 72 hours on record
+
 
 def nothing(*_: object) -> None:
     pass
@@ -90,12 +92,12 @@ def test_a_history_that_comes_late_is_read_as_if_it_had_been_there(tmp_path: Pat
 
 def test_a_live_start_without_venues_backfills_by_itself(tmp_path: Path) -> None:
     async def work() -> None:
-        one = Candidate(tmp_path, FakeLease())
+        one = Candidate(tmp_path, FakeLease(), days=LABELLED_DAYS)
         one.app.market.source = LateVenues(one.app.market.source, failures=3)
         async with one:
             await one.until(lambda: bool(one.reports))
             assert one.reports[0].regime == "unknown"
-            await one.until(lambda: len(one.app.market.history) == DAYS * 288)
+            await one.until(lambda: len(one.app.market.history) == LABELLED_DAYS * 288)
             one.clock.step(MINUTE)
             await one.leader.scheduler.fire()
             assert one.reports[-1].regime != "unknown"
@@ -172,7 +174,7 @@ def test_a_standby_takes_over_what_the_last_leader_wrote_last(tmp_path: Path) ->
 def test_a_brain_state_of_other_weights_is_not_used_and_nothing_is_lost(tmp_path: Path) -> None:
     async def work() -> None:
         clock = ManualClock()
-        async with opened(tmp_path, clock, hours=2) as app:
+        async with opened(tmp_path, clock, hours=2, days=LABELLED_DAYS) as app:
             await tick(app, clock.now())
             inputs = PlayInputs(
                 now_ms=0, prices={}, venues_needed=1, price_basis="", forecast=lambda *_: None, config=app.record.arena,
@@ -180,7 +182,7 @@ def test_a_brain_state_of_other_weights_is_not_used_and_nothing_is_lost(tmp_path
             )  # fmt: skip
             with app.record.memory.tick() as transaction:
                 play_tick(transaction, inputs, b"of another version")
-        async with opened(tmp_path, clock) as app:
+        async with opened(tmp_path, clock, days=LABELLED_DAYS) as app:
             report = await tick(app, clock.step(MINUTE))
         assert report.regime != "unknown"
 
