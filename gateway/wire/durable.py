@@ -24,6 +24,14 @@ def replace_file(path: Path, content: bytes, mode: int = 0o600) -> None:
     sync_folder(path.parent)
 
 
+def replace_status(path: Path, content: bytes) -> None:
+    """Replace a file that names no secret as `replace_file` does: whoever may list its folder may read it.
+
+    In a folder that programs share, others read it whatever the umask is; in a private one it is its owner's alone.
+    """
+    replace_file(path, content, 0o600 | path.parent.stat().st_mode & 0o044)
+
+
 def sync_folder(folder: Path) -> None:
     """Put the names in a folder on the disk; Windows opens no folder, and writes names down by itself."""
     if not hasattr(os, "O_DIRECTORY"):

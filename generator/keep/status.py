@@ -6,14 +6,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Literal, Self
 
-from gateway.wire.durable import replace_file
+from gateway.wire.durable import replace_status
 from gateway.wire.foreign import read_json
 from gateway.wire.limits import BACKUP_AGE_S, DRILL_AGE_S
 from generator.keep.figures import Figures
 
 OLDEST_BACKUP: Final = timedelta(seconds=BACKUP_AGE_S)
 OLDEST_DRILL: Final = timedelta(seconds=DRILL_AGE_S)
-READABLE: Final = 0o644  # it names no secret, and the doctor is another user
 Kind = Literal["backup", "drill"]
 
 
@@ -94,7 +93,7 @@ def note(  # noqa: PLR0917
         status = replace(status, drilled=drilled)
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path, json.dumps(asdict(status)).encode(), READABLE)
+    replace_status(path, json.dumps(asdict(status)).encode())
 
 
 def note_reading(path: Path, at: datetime, fault: str | None) -> None:
@@ -102,4 +101,4 @@ def note_reading(path: Path, at: datetime, fault: str | None) -> None:
     seconds = at.timestamp()
     before = Result.load(path)
     result = Result(before.good_at if fault else seconds, seconds, fault)
-    replace_file(path, json.dumps(asdict(result)).encode(), READABLE)
+    replace_status(path, json.dumps(asdict(result)).encode())

@@ -5,13 +5,11 @@ from pathlib import Path
 
 import structlog
 
-from gateway.wire.durable import replace_file
+from gateway.wire.durable import replace_status
 from generator.errors import GeneratorError, MemoryUnreadable, RecordBehind
 from generator.runtime.app import App
 from generator.watch.health import Health
 from generator.wings.bucket.store import StoreFault
-
-READABLE = 0o644  # it names no secret, and the watch is another user
 
 log = structlog.get_logger("emi.health")
 
@@ -75,6 +73,6 @@ class HealthFile:
         if self._path is None:
             return
         try:
-            replace_file(self._path, health.dumped(), READABLE)
+            replace_status(self._path, health.dumped())
         except OSError as error:
             log.warning("what the watch is to read could not be written", file=str(self._path), reason=str(error))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.wire.durable import replace_file
+from gateway.wire.durable import replace_file, replace_status
 
 
 def test_a_file_is_replaced_with_its_mode_and_leaves_no_draft(tmp_path: Path) -> None:
@@ -20,6 +20,20 @@ def test_a_file_is_replaced_with_its_mode_and_leaves_no_draft(tmp_path: Path) ->
 
     assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (b"new", 0o644)
     assert [path.name for path in tmp_path.iterdir()] == ["key"]
+
+
+@pytest.mark.parametrize(("folder", "mode"), [(0o1775, 0o644), (0o750, 0o640), (0o700, 0o600)])
+def test_a_status_is_read_by_whoever_may_list_its_folder_and_by_nobody_else(
+    tmp_path: Path, folder: int, mode: int
+) -> None:
+    tmp_path.chmod(folder)
+    before = os.umask(0o077)
+    try:
+        replace_status(tmp_path / "status", b"well")
+    finally:
+        os.umask(before)
+
+    assert stat.S_IMODE((tmp_path / "status").stat().st_mode) == mode
 
 
 def test_what_cannot_be_written_leaves_the_old_file(tmp_path: Path) -> None:
