@@ -103,11 +103,11 @@ def test_a_replay_moved_elsewhere_voids_what_was_under_way_and_says_why(tmp_path
     async def work() -> None:
         clock = ManualClock()
         first = datetime(2026, 1, 9, 12, tzinfo=UTC)
-        async with opened(tmp_path, clock, settings, at=first) as app:
+        async with opened(tmp_path, clock, settings, at=first, days=4) as app:
             for _ in range(2):
                 await tick(app, clock.now())
                 clock.step(timedelta(hours=1))
-        async with opened(tmp_path, clock, settings, at=first - timedelta(days=2)) as app:
+        async with opened(tmp_path, clock, settings, at=first - timedelta(days=2), days=4) as app:
             report = await tick(app, clock.now())
         assert report.regime != "unknown"
 
