@@ -196,14 +196,31 @@ def test_an_id_names_the_round_and_does_not_move_with_the_scheme_or_port() -> No
     assert "tag:api.example.org,2026:round:BTC-20261119-050000" in there
 
 
-def test_a_regime_is_news_by_its_label_whatever_its_chance() -> None:
-    newer = [RegimeChange(START_MS, "range", "NEUTRAL", 0.4, 41.3, False), *changes(2)]
+@pytest.mark.parametrize(
+    ("confidence", "said"),
+    [
+        (0.4, "The regime changed from risk-off to mixed, with range at 40.0%"),
+        (0.5, "The regime changed from risk-off to range"),
+        (0.612, "The regime changed from risk-off to range"),
+    ],
+)
+def test_a_regime_of_before_the_axes_keeps_the_words_that_it_was_published_in(confidence: float, said: str) -> None:
+    newer = [RegimeChange(START_MS, "range", "NEUTRAL", confidence, 41.3, False), *changes(2)]
     newer[1] = replace(newer[1], label="risk_off")
 
     first = items(feeds(SITE, SourceMode.LIVE, (), newer, AT))[0]
 
-    assert first["title"] == "The regime changed from risk-off to range"
-    assert first["summary"].startswith("The regime is now range.")
+    assert first["title"] == said
+    assert first["summary"].startswith(f"The regime is now {said.partition(' to ')[2]}.")
+
+
+def test_a_label_of_today_is_named_whatever_its_chance() -> None:
+    changed = state_changes((CALM, MarketSide.FLAT), (CALM, MarketSide.RISING), label="risk_on")
+    newer = [replace(change, confidence=0.4) for change in changed]
+
+    newest, _ = items(feeds(SITE, SourceMode.LIVE, (), newer, AT))
+
+    assert "<p>The label is risk-on. Confidence 40.0 of 100" in newest["content_html"]
 
 
 CALM = VolatilityWord.CALM

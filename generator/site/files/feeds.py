@@ -54,6 +54,7 @@ PRACTICE_TODAY: Final = (
     "at once. No account: what you answer stays in your browser."
 )
 WARM_UP: Final = "From a backtest on past data before the service first started; scored separately."
+EVEN_CHANCE: Final = 50.0  # percent
 CONFIDENCE_NOTE: Final = (
     "Confidence is the probability of this regime given the evidence; it does not forecast what comes next."
 )
@@ -443,8 +444,20 @@ def _figures(change: RegimeChange) -> str:
     return f" {', '.join(known).capitalize()}." if known else ""
 
 
+def _name_then(change: RegimeChange) -> str:
+    """Return what a regime was called before the axes were kept: below an even chance mixed, with the likeliest."""
+    confidence = share(change.confidence)
+    mixed = REGIME[RegimeLabel.TRANSITION]
+    if change.label in {RegimeLabel.TRANSITION, RegimeLabel.UNKNOWN}:
+        return _name(change)
+    if confidence is None:
+        return mixed
+    return _name(change) if confidence >= EVEN_CHANCE else f"{mixed}, with {_name(change)} at {percent(confidence)}%"
+
+
 def _of_label(source: _FeedSource, after: RegimeChange, before: RegimeChange | None) -> FeedEntry:
-    now = _name(after)
+    """Give an entry of the time before the axes were kept, in the words that it was published in."""
+    now = _name_then(after)
     if before is None:
         title = f"First regime: {now}"
         previous_label = None
