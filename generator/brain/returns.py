@@ -1,7 +1,7 @@
 """The last closes, and the returns from one to the next.
 
-A jump that is not a move of the market, as a split or a change of unit, is taken out of every price after it, so that what
-is measured over it joins on.
+A jump that is not a move of the market, as a split or a change of unit, is taken out of every price after it, so that
+what is measured over it joins on.
 """
 
 from typing import ClassVar, Final

@@ -91,7 +91,10 @@ class State:
 
 def states(block: int, *, restart: bool = False, upto: int | None = None) -> list[list[FloatArray]]:
     """Return the state after each hundredth bar, fed so many bars at a time."""
-    t_ms, closes, expected = (values[:upto] for values in walk(7))
+    market = walk(7)
+    t_ms = market[0][:upto]
+    closes = market[1][:upto]
+    expected = market[2][:upto]
     state = State.new()
     out = []
     for begin in range(0, len(t_ms), block):
