@@ -10,7 +10,7 @@ import numpy as np
 
 from generator.brain.moves import DAY, HOUR, Moves, rolling
 from generator.brain.part import Part, Times, slid
-from generator.brain.record import HOURS
+from generator.brain.record import HOURS, in_half
 from generator.catalog.durations import HOUR_MS
 from generator.market.bars import BAR_MS, FloatArray
 
@@ -184,7 +184,7 @@ class Highlights(Part):
         numbers = closes_ms // HOUR_MS
         rows, places = slid(self.hours, int(self.hour[0]), numbers)
         full = np.flatnonzero(closes_ms % HOUR_MS == 0)
-        rows[places[full]] = marks[full]
+        rows[places[full]] = in_half(marks[full])
         self._windows["hours"] = (rows, places + 1)
         self.hour = numbers.astype(np.float64)[:, None]
 

@@ -5,17 +5,18 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from generator.brain import swings
+from generator.brain.bars import clean_fields
 from generator.brain.derivatives import Derivatives, Pressure
 from generator.brain.highlights import Highlights
 from generator.brain.market_facts import Followed, market_facts
-from generator.brain.moves import Moves
+from generator.brain.moves import Moves, prices_of
 from generator.brain.record import DAY_MOVE, Record
 from generator.brain.side import SIDES, Side
 from generator.brain.situation import Situations
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.text.happened import MarketFacts
 from generator.catalog.words import MarketSide, Trend, VolatilityWord
-from generator.market.bars import BarFrame, FloatArray
+from generator.market.bars import BarFrame
 
 FUTURES_HOURS: Final = 30 * 24
 OLD_MS: Final = 2 * HOUR_MS  # since the last full hour: nothing is said of the 24 hours up to it then
@@ -39,17 +40,18 @@ def state_of(frame: BarFrame, now_ms: int) -> HourlyState:
     if now_ms - int(t_ms[-1]) - HOUR_MS >= OLD_MS:
         return unknown
 
+    bars = clean_fields({name: values[full] for name, values in frame.fields.items()})
     columns = len(frame.assets) + 1
     moves = Moves(len(frame.assets), HOUR_MS)
     record = Record(columns, HOUR_MS)
     side = Side(columns, bars_an_hour=1)
     highlights = Highlights(len(frame.assets), HOUR_MS)
     situations = Situations(HOUR_MS)
-    moves.update(t_ms, _logs(frame.fields["close"][full]))
+    moves.update(t_ms, bars.log_close)
     record.update(t_ms, moves, np.full((len(t_ms), columns), np.nan))
     side.update(moves, record.usual[DAY_MOVE])
     unrated = np.full(len(t_ms), float(swings.UNKNOWN))
-    edges = np.stack((frame.fields["high"][full], frame.fields["low"][full]), axis=1)
+    edges = prices_of(np.stack((bars.top, bars.bottom), axis=1))
     highlights.update(t_ms, moves, edges, np.full(len(t_ms), np.nan), unrated)
     situations.update(moves, record, highlights, side.side[:, -1], unrated)
     for part in (moves, record, side, highlights, situations):
@@ -60,11 +62,6 @@ def state_of(frame: BarFrame, now_ms: int) -> HourlyState:
     followed = Followed(moves, record, highlights, situations)
     facts = market_facts(frame.assets, int(t_ms[-1]) + HOUR_MS, followed, shown, VolatilityWord.UNKNOWN)
     return HourlyState(shown, dict(zip(frame.assets, trends, strict=True)), facts)
-
-
-def _logs(closes: FloatArray) -> FloatArray:
-    """Return the logs of closes, NaN of what is not a price."""
-    return np.log(np.where(closes > 0.0, closes, np.nan))
 
 
 def futures(frame: BarFrame) -> dict[str, Pressure]:

@@ -23,7 +23,7 @@ from generator.brain.holds import Holds
 from generator.brain.label import Label
 from generator.brain.ladder import Ladder, Partition, ladders, partitions
 from generator.brain.liquidity import Liquidity
-from generator.brain.moves import Moves, with_market
+from generator.brain.moves import Moves, prices_of, with_market
 from generator.brain.outcomes import HORIZON_MINUTES, HORIZON_QUARTERS, Outcomes, split
 from generator.brain.outlook import EDGES, QUARTERS, RANGE_BARS, Outlook
 from generator.brain.part import Part, Times
@@ -257,7 +257,7 @@ class Measures:
 
         # What was, and how rough the next hours look.
         self._follow_state(t_ms, log_close, sigma[_EXPECTED], steps)
-        edges = np.exp(np.stack((top, bottom), axis=1))
+        edges = prices_of(np.stack((top, bottom), axis=1))
         self._follow_situation(t_ms, edges, sigma[_HOUR, :, 0])
 
         for part in self._parts:

@@ -17,6 +17,7 @@ HOUR, THREE_HOURS, SIX_HOURS, DAY, WEEK = range(len(SPANS))
 CARRIED_MS: Final = 15 * MINUTE_MS  # for which a close stands for those missing after it
 CARRIED: Final = CARRIED_MS // BAR_MS
 FEWEST_COINS: Final = 3  # of which there is a mean
+_LARGEST_LOG: Final = 80.0  # of a price, either way: single precision holds no more
 _FEWEST_RETURNS: Final = 0.75  # of a day's bars, from which on its realised volatility is known
 _OF_MEAN_SIZE: Final = float(np.pi / 2.0)  # variance of a normal distribution over its squared mean size
 
@@ -51,7 +52,7 @@ class Moves(Part):
         numbers = t_ms // self.bar_ms
         rows, places = slid(self.closes, int(self.bar[0]), numbers)
         # Single precision is what is kept, so that a restart cannot differ.
-        rows[places] = np.exp(log_close)
+        rows[places] = prices_of(log_close)
         known = carried_over(rows.astype(np.float64), self._carried)
 
         now = known[places]
@@ -108,6 +109,16 @@ class Moves(Part):
             np.column_stack((np.where(whole, top, np.nan), np.fmax.reduce(market, axis=1))),
             np.column_stack((np.where(whole, bottom, np.nan), np.fmin.reduce(market, axis=1))),
         )
+
+
+def prices_of(logs: FloatArray) -> FloatArray:
+    """Return prices from their natural logs, NaN where one is unknown or single precision cannot hold it.
+
+    >>> prices_of(np.array([0.0, 400.0, -400.0, np.nan])).tolist()
+    [1.0, nan, nan, nan]
+    """
+    is_held = np.abs(logs) <= _LARGEST_LOG
+    return np.where(is_held, np.exp(np.where(is_held, logs, 0.0)), np.nan)
 
 
 def line_of(known: FloatArray) -> FloatArray:

@@ -22,6 +22,7 @@ _SPANS: Final = (HOUR, DAY, WEEK)
 _FEWEST_HOURS: Final = (14 * 24, 14 * 24, 30 * 24)  # of which a usual hour, day and week is the median
 _BOOK_MARKET: Final = (0.0027, 0.015, 0.044)  # before that: medians of the coins' mean, 2022-08 to 2023-09
 _BOOK_COIN: Final = (0.0031, 0.016, 0.045)  # likewise, the median over the coins of their own
+_LARGEST_HALF: Final = float(np.finfo(np.float16).max)
 
 Half = npt.NDArray[np.float16]
 
@@ -65,7 +66,7 @@ class Record(Part):
         sizes = np.abs(moves.moves[list(_SPANS)])
         values = np.concatenate((sizes, [expected, np.sqrt(moves.realised)])).swapaxes(0, 1)
         # Half precision is what is kept: three digits are more than a median or a rank of a year can show.
-        rows[places[full]] = values[full]
+        rows[places[full]] = in_half(values[full])
 
         in_order = self._in_order()
         self._follow(rows, places, full, values[:, EXPECTED:], in_order)
@@ -129,6 +130,15 @@ class Record(Part):
     def days(self) -> float:
         """Return how many days of the market are on record."""
         return float(self.count[EXPECTED, -1]) / 24.0
+
+
+def in_half(values: FloatArray) -> Half:
+    """Return the values in half precision, the largest it has for those beyond.
+
+    >>> in_half(np.array([0.5, 1e9, -1e9, np.nan])).tolist()
+    [0.5, 65504.0, -65504.0, nan]
+    """
+    return np.clip(values, -_LARGEST_HALF, _LARGEST_HALF).astype(np.float16)
 
 
 def _put(measures: list[list[float]], values: list[float]) -> None:

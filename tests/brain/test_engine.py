@@ -15,7 +15,7 @@ from generator.brain.smoothing import DAY_BARS
 from generator.brain.weights import Weights
 from generator.catalog.words import DerivativesState, LiquidityContext, RegimeLabel
 from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
-from tests.support.markets import ASSETS, START_MS, floats, market
+from tests.support.markets import ASSETS, NASTY, START_MS, floats, market
 
 WEIGHTS = Weights.load()
 AUDITED_FROM = 400
@@ -198,13 +198,6 @@ def ready() -> bytes:
     engine = Engine(WEIGHTS, ("BTC",))
     engine.advance(market(200, assets=("BTC",)))
     return engine.dump()
-
-
-NASTY = st.one_of(
-    st.floats(allow_nan=True, allow_infinity=True),
-    st.sampled_from([0.0, -1.0, 1e-300, 1e300, np.nan]),
-    st.floats(min_value=90.0, max_value=110.0),
-)
 
 
 @settings(max_examples=25)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from generator.brain.hourly import futures, state_of
 from generator.catalog.assets import ASSETS
@@ -12,7 +14,7 @@ from generator.catalog.durations import HOUR_MS
 from generator.catalog.words import DerivativesState, MarketSide, Trend
 from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
 from generator.market.recorded.recording import load_recording
-from tests.support.markets import market
+from tests.support.markets import NASTY, floats, market
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "market-data"
 
@@ -89,3 +91,22 @@ def test_recorded_hours_name_neither_new_positions_nor_a_crowd_that_is_not_there
     # XLM: contracts fell over 4, 8, 12 and 24 hours while their value rose; ALGO: shorts pay as in most of its month.
     assert found.shown is DerivativesState.BALANCED
     assert found.rank == pytest.approx(rank, abs=0.001)
+
+
+@settings(max_examples=40)
+@given(
+    hours=st.lists(st.lists(st.lists(NASTY, min_size=3, max_size=3), min_size=4, max_size=4), min_size=1, max_size=40)
+)
+def test_arbitrary_hours_never_raise_and_never_give_nan(hours: list[list[list[float]]]) -> None:
+    prices = np.array(hours)
+    begun = 100.0 * np.exp(np.cumsum(np.tile([0.004, -0.004], 100)))
+    fields = dict.fromkeys(BAR_FIELDS, np.full((200 + len(prices), 3), np.nan))
+    for place, name in enumerate(("open", "high", "low", "close")):
+        fields[name] = np.concatenate((np.tile(begun[:, None], 3), prices[:, place]))
+    t_ms = np.arange(len(fields["close"]), dtype=np.int64) * HOUR_MS
+    bars = BarFrame(("BTC", "ETH", "XRP"), t_ms, fields, HOUR_MS)
+
+    state = state_of(bars, closed_ms(bars))
+
+    assert state.market is not None
+    assert all(np.isfinite(list(floats(state.market))))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame, FloatArray
 
@@ -46,6 +47,14 @@ def priced(close: FloatArray, assets: tuple[str, ...] = ASSETS) -> BarFrame:
     for name in ("open", "high", "low", "close"):
         fields[name] = close.copy()
     return BarFrame(assets, START_MS + BAR_MS * np.arange(len(close), dtype=np.int64), fields)
+
+
+NASTY = st.one_of(
+    st.floats(allow_nan=True, allow_infinity=True),
+    st.sampled_from([0.0, -1.0, 1e-300, 1e300, np.nan]),
+    st.floats(min_value=90.0, max_value=110.0),
+)
+"""What a source may send as a price or an amount."""
 
 
 def floats(value: Any) -> Iterator[float]:
