@@ -197,6 +197,22 @@ class Sums:
         """Return whether these sums, or earlier ones, are of a kind."""
         return self.kind == kind or (self.earlier is not None and self.earlier.has(kind))
 
+    def scored(self) -> Sums:
+        """Return the sums of the newest kind of which something came due; these where nothing did.
+
+        A kind is known from when it is sealed, but a log tells it only with the outcome: what is logged goes by this.
+        """
+        sums: Sums | None = self
+        while sums is not None and not sums.resolved:
+            sums = sums.earlier
+        return sums or self
+
+    def words_before_calls(self) -> HitSums:
+        """Return the sums of forecasts from before calls, whatever kinds of chances came since."""
+        if self.before.total.below or self.earlier is None:
+            return self.before
+        return self.earlier.words_before_calls()
+
     def counted(self, case: Case, sign: int = 1) -> Sums:
         """Count a forecast that is there (sign 1), or is no more as it was (sign -1); one without chances is none."""
         if case.probabilities is None:
@@ -293,7 +309,7 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = Fa
         skill_percent={name: skill_percent(score, baseline) for name, baseline in baselines.items()},
         bins=bins_of(BIN_EDGES, calls.bins, backtest=backtest),
         move=sums.move.scores(backtest=backtest),
-        before_calls=_before_calls(sums.before, backtest=backtest),
+        before_calls=_before_calls(sums.words_before_calls(), backtest=backtest),
         chances_kind=sums.kind,
         earlier=tuple(_earlier(sums.earlier, backtest=backtest)),
     )

@@ -11,6 +11,8 @@ import pytest
 
 from generator.arena.scores import Sums
 from generator.arena.teacher import RunningTotals
+from generator.brain.forecast import CHANCES_KIND
+from generator.catalog.durations import DAY_MS
 from generator.record.audit.audit import Audit
 from generator.record.memory.store import Memory
 from tests.record.test_fence import Held
@@ -107,11 +109,18 @@ def test_what_is_sealed_from_then_on_has_a_call_and_leaves_the_older_record_alon
         after = memory.totals(connection)
     made = memory.settled_predictions(14)
     memory.close()
-    assert {one.call is None for one in made} == {False}
-    assert after.live.hourly.calls.total.below > 0
+    assert {(one.call is None, one.chances_kind) for one in made} == {(False, CHANCES_KIND)}
+    live, older_kind = after.live.hourly, after.live.hourly.earlier
+    assert (live.kind, live.before.total.below) == (CHANCES_KIND, 0)
+    assert live.calls.total.below > 0
     assert after.hourly_record().no_calls > 0
     pending = 7  # made before the upgrade, due after it
-    assert after.live.hourly.before.total.below == totals.live.hourly.before.total.below + pending
+    words = totals.live.hourly.before.total.below + pending
+    assert older_kind is not None
+    assert (older_kind.kind, older_kind.before.total.below, older_kind.earlier) == (None, words, None)
+    shown = after.hourly_record().before_calls
+    assert shown is not None
+    assert shown.hit.n == words
     assert (after.backtest.hourly, after.backtest.arena) == (totals.backtest.hourly, totals.backtest.arena)
 
     audit = Audit()
@@ -122,3 +131,19 @@ def test_what_is_sealed_from_then_on_has_a_call_and_leaves_the_older_record_alon
     assert kinds.count("scores") == 2
     assert audit.hourly_record().before_calls == after.hourly_record().before_calls
     assert audit.hourly_record().by_call == after.hourly_record().by_call
+
+
+def test_the_scores_of_a_day_on_which_the_kind_of_chances_changed_are_those_that_the_log_gives(older: Path) -> None:
+    memory, _ = upgraded(older)
+    first = max(row["at_ms"] for row in rows_of(older, "ticks")) // DAY_MS * DAY_MS + DAY_MS - 10 * MINUTE
+
+    for at in range(first, first + 15 * MINUTE, 5 * MINUTE):  # forecasts of the new kind, none of them due at midnight
+        store_tick(memory, inputs_at(at))
+    memory.close()
+
+    entries = [row["data"] for row in rows_of(older, "log_entries")]
+    audit = Audit()
+    for data in entries:
+        audit.take(data)
+    newest = [json.loads(data) for data in entries if json.loads(data)["kind"] == "scores"][-1]
+    assert newest["hourly"]["resolved"] == 7

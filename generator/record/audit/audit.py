@@ -343,7 +343,10 @@ class Audit:
         self.daily.take_void(entry)
 
     def _on_scores(self, entry: Mapping[str, Any]) -> None:
-        records = {"arena": self.arena_record(), "hourly": self.hourly_record()}
+        records = {
+            "arena": track_record("arena", self.arena.scored()),
+            "hourly": track_record("hourly", self.hourly.scored()),
+        }
         recomputed = {name: _scores_in_form(entry[name], record) for name, record in records.items()}
         crowds = {"crowd": self.crowd, "simulated_crowd": self.simulated_crowd}
         recomputed |= {name: crowd_scores_of(sums.scores()) for name, sums in crowds.items() if name in entry}
@@ -427,7 +430,7 @@ def _scores_in_form(stated: Mapping[str, Any], record: ForecastScores) -> dict[s
     """Write a record's headline in the form of an entry: one from before calls rates every word."""
     before = record.before_calls
     rated = before.hit.n if before else 0
-    if "calls" in stated or rated != record.resolved:
+    if "calls" in stated or record.earlier or rated != record.resolved:
         return scores_of(record)
     return {**_scores_of_all(record), "hit_rate_percent": before.hit.percent if before else None}
 

@@ -106,8 +106,8 @@ def _scores(totals: RunningTotals, now_ms: int) -> Entry:
     return entry(
         "scores",
         now_ms,
-        arena=scores_of(track_record("arena", totals.live.arena)),
-        hourly=scores_of(track_record("hourly", totals.live.hourly)),
+        arena=scores_of(track_record("arena", totals.live.arena.scored())),
+        hourly=scores_of(track_record("hourly", totals.live.hourly.scored())),
         how_far=far_scores_of(totals.live.ranges.scores()),
         crowd=crowd_scores_of(totals.live.crowd.scores()),
         simulated_crowd=crowd_scores_of(totals.live.simulated_crowd.scores()),
