@@ -221,6 +221,8 @@ def test_a_label_of_today_is_named_whatever_its_chance() -> None:
     newest, _ = items(feeds(SITE, SourceMode.LIVE, (), newer, AT))
 
     assert "<p>The label is risk-on. Confidence 40.0 of 100" in newest["content_html"]
+    assert "Confidence is how likely this label still stands in four hours.</p>" in newest["content_html"]
+    assert "given the evidence" not in newest["content_html"]
 
 
 CALM = VolatilityWord.CALM

@@ -55,7 +55,8 @@ PRACTICE_TODAY: Final = (
 )
 WARM_UP: Final = "From a backtest on past data before the service first started; scored separately."
 EVEN_CHANCE: Final = 50.0  # percent
-CONFIDENCE_NOTE: Final = (
+HOLDS_NOTE: Final = "Confidence is how likely this label still stands in four hours."
+NOTE_THEN: Final = (  # of entries from before the axes were kept, whose confidence was of another kind
     "Confidence is the probability of this regime given the evidence; it does not forecast what comes next."
 )
 
@@ -414,7 +415,7 @@ def _of_state(
         title=title,
         path="/",
         tags=("state", volatility_words(volatility), side_words(side)),
-        paragraphs=(first, f"The label is {_name(change)}.{_figures(change)} {CONFIDENCE_NOTE}"),
+        paragraphs=(first, f"The label is {_name(change)}.{_figures(change)} {HOLDS_NOTE}"),
         warm_up=change.warm_up,
         kind="state",
         volatility=STEP_OF_VOLATILITY[volatility],
@@ -471,7 +472,7 @@ def _of_label(source: _FeedSource, after: RegimeChange, before: RegimeChange | N
         title=title,
         path="/",
         tags=("regime", after.mode),
-        paragraphs=(f"The regime is now {now}.{_figures(after)} {CONFIDENCE_NOTE}",),
+        paragraphs=(f"The regime is now {now}.{_figures(after)} {NOTE_THEN}",),
         warm_up=after.warm_up,
         kind="regime",
         label=after.label,
