@@ -203,7 +203,7 @@ class SystemIntegrity(Body):
     checkpoint_digest: str | None = Field(description="Digest of its newest checkpoint; null before the first.")
     last_tick: str | None = Field(description="The tick published before this one.")
     void_rate_percent: Percent = Field(description="Share of void among rounds_ended, percent.")
-    rounds_ended: int = Field(description="Rounds that ended since the start; the backtest's are not counted.")
+    rounds_ended: int = Field(description="Rounds that ended since the start, without the backtest's.")
 
 
 class SharedIntelligenceResponse(NoticeResponse):

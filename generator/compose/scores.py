@@ -42,8 +42,8 @@ class RangeScore(Body):
     """How the ranges of one forecaster did over one horizon."""
 
     name: str = Field(
-        description="brain, or a simple rule: last_hour and last_day take sigma from the moves of that time, ewma from "
-        "an exponentially weighted mean; their ranges are normal quantiles."
+        description="brain, or a simple rule with normal quantiles: last_hour and last_day take sigma from the moves "
+        "of that time, ewma from their exponentially weighted mean."
     )
     n: int = Field(description="Moves that it was scored on.")
     inside_50_percent: Estimate = Field(description="Share of moves inside the 50% range, percent; 50 is right.")
@@ -67,8 +67,7 @@ class HorizonScores(Body):
     resolved: int = Field(description="Moves that are known.")
     void: int = Field(description="Moves that no tick saw the end of; not scored.")
     blocks: int = Field(
-        description="Blocks of 4 hours (for 24h: of a day) that the moves fall into; an interval leaves out one whole "
-        "block at a time and takes 10 of them."
+        description="Blocks of 4 hours (24h: of a day) with such moves; an interval leaves out one at a time, needs 10."
     )
     scores: tuple[RangeScore, ...] = Field(description="The brain first, then the simple rules, on the same moves.")
     statement: str = Field(description="What is shown, and what is not, in plain words.")
@@ -78,7 +77,7 @@ class HowFar(Body):
     """Ranges stored before each hour against the moves that came."""
 
     resolved: int = Field(description="Moves that are known, all horizons together.")
-    warm_up: int = Field(description="How many more were made by backtest before the start; counted apart.")
+    warm_up: int = Field(description="Further ones made by backtest before the start; counted apart.")
     horizons: tuple[HorizonScores, ...] = Field(description="By horizon.")
     statement: str = Field(description="What the record shows over one hour, in plain words.")
 

@@ -47,7 +47,7 @@ class CoreLearning(Body):
 
 
 class CrowdRecord(Body):
-    """Scores of a crowd's mean chances over the rounds in which some of its votes gave chances."""
+    """Scores of a crowd's mean chances over the rounds in which any were given."""
 
     n: int = Field(description="Rounds that it was scored on.")
     votes: int = Field(description="Votes that gave chances, in all of them.")
@@ -70,7 +70,7 @@ class ArenaStatistics(Body):
     ballots_counted: int = Field(description="Ballots counted.")
     ballots_rejected: int = Field(description="Ballots refused.")
     void_rate_percent: Percent = Field(description="Share of void among rounds_ended, percent.")
-    rounds_ended: int = Field(description="Rounds that ended since the start; the backtest's are not counted.")
+    rounds_ended: int = Field(description="Rounds that ended since the start, without the backtest's.")
     record: TrackRecord = Field(description="Scores of the brain's sealed forecasts with their counts.")
     crowd: CrowdRecord = Field(description="Scores of the mean chances that people gave.")
     simulated_crowd: CrowdRecord = Field(description="Likewise of the simulated voters of a simulated market.")

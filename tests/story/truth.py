@@ -234,8 +234,11 @@ class Truth:
 
     def _funding(self, rates: Mapping[str, float]) -> None:
         mean = statistics.fmean(rates.values())
-        dearest = max(rates, key=lambda name: abs(rates[name]))
+        # A rate is published to four digits: coins whose digits are the same share it, the first of them is named.
+        digits = {name: f"{abs(rate):.4f}" for name, rate in rates.items()}
+        dearest, *as_dear = [name for name in rates if digits[name] == max(digits.values(), key=float)]
         rate = rates[dearest]
+        self.holds |= {"one_dearest": not as_dear, "shared_dearest": bool(as_dear)}
         self.slots |= {
             "funding": Figure(mean, _TEN_THOUSANDTHS),
             "payer": "longs" if mean > 0 else "shorts",

@@ -258,13 +258,21 @@ _FUTURES: Final = (
     ),
     *rows(
         "cost",
-        "",
+        "one_dearest",
         "Of all coins {dearest} asks the most of whoever is {holder}: ${cost} a day for $10,000.",
         "Hold $10,000 {holder} in {dearest}, the coin with the largest rate, and a day costs ${cost}.",
         "The largest bill is {dearest}'s, where each $10,000 {holder} pays ${cost} a day.",
         "It is dearest in {dearest}: there a {holder} of $10,000 pays ${cost} a day.",
         "In {dearest}, where the rate is largest, $10,000 held {holder} costs ${cost} in a day.",
         "What that means in money: ${cost} a day for a {holder} of $10,000 in {dearest}, the largest rate.",
+    ),
+    *rows(
+        "cost",
+        "shared_dearest",
+        "More than one coin has the largest rate, {dearest} among them: a {holder} of $10,000 there pays ${cost} a "
+        "day.",
+        "No coin asks more than {dearest}, and some ask as much: $10,000 held {holder} costs ${cost} a day.",
+        "Hold $10,000 {holder} in {dearest}, one of the coins that share the largest rate, and a day costs ${cost}.",
     ),
     *rows(
         "interest",

@@ -401,9 +401,8 @@ def futures(facts: StoryFacts) -> list[str]:
                 "For want of funding rates nothing is said of longs and shorts.",
             )
         ]
-    dearest = max(facts.funding, key=lambda asset: abs(facts.funding[asset]))
     mean = sum(facts.funding.values()) / len(facts.funding)
-    sentences = [_funding(pen, mean, facts.ranks.get("funding")), _cost(pen, dearest, facts.funding[dearest])]
+    sentences = [_funding(pen, mean, facts.ranks.get("funding")), _cost(pen, facts.funding)]
     if facts.interest:
         sentences.append(_interest(pen, facts.interest))
     return sentences
@@ -421,9 +420,23 @@ def _funding(pen: Pen, mean: float, rank: float | None) -> str:
     return f"{said}{rank_clause(pen, 'funding rank', rank)}."
 
 
-def _cost(pen: Pen, asset: str, rate: float) -> str:
+def _cost(pen: Pen, funding: Mapping[str, float]) -> str:
+    asset = max(funding, key=lambda name: abs(funding[name]))
+    rate = funding[asset]
     dollars = _PAYMENTS_A_DAY * abs(rate) / 100 * _POSITION_USD
     holder = "long" if rate > 0 else "short"
+
+    # Venues have a usual rate, which most coins share in quiet hours: then none asks the most.
+    if sum(abs(other) == abs(rate) for other in funding.values()) > 1:
+        return pen.pick(
+            "shared cost",
+            f"More than one coin has the largest rate, {coin_name(asset)} among them: a {holder} of $10,000 there pays "
+            f"${dollars:.2f} a day.",
+            f"No coin asks more than {coin_name(asset)}, and some ask as much: $10,000 held {holder} costs "
+            f"${dollars:.2f} a day.",
+            f"Hold $10,000 {holder} in {coin_name(asset)}, one of the coins that share the largest rate, and a day "
+            f"costs ${dollars:.2f}.",
+        )
     return pen.pick(
         "cost",
         f"Of all coins {coin_name(asset)} asks the most of whoever is {holder}: ${dollars:.2f} a day for $10,000.",
