@@ -95,12 +95,16 @@ def ago(hours: float) -> str:
 def span(days: float) -> str:
     """Say how long a record is, rounded down.
 
-    >>> [span(days) for days in (5.5, 13.0, 36.0, 120.0, 366.0)]
-    ['five days', '13 days', 'five weeks', 'three months', 'a year']
+    >>> [span(days) for days in (0.9, 1.9, 5.5, 13.0, 36.0, 60.0, 120.0, 366.0)]
+    ['less than a day', 'a day', 'five days', '13 days', 'five weeks', 'eight weeks', 'three months', 'a year']
     """
+    if days < 1:
+        return "less than a day"
+    if days < 2:
+        return "a day"
     if days >= 360:
         return "a year"
-    if days >= 60:
+    if days >= 2 * _DAYS_A_MONTH:
         return f"{in_words(int(days // _DAYS_A_MONTH))} months"
     if days >= 14:
         return f"{in_words(int(days // 7))} weeks"
