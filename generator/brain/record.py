@@ -120,7 +120,9 @@ class Record(Part):
                 for place in range(len(_SPANS)):
                     kept = measures[place]
                     enough = len(kept) >= _FEWEST_HOURS[place]
-                    usual[place, span, column] = _median(kept) if enough else self._book[place, column]
+                    # Nothing is measured in moves of a market that stood still.
+                    median = _median(kept) if enough else 0.0
+                    usual[place, span, column] = median or self._book[place, column]
                 for place, kept in enumerate(measures[EXPECTED:]):
                     rank[place, span, column] = [_rank(kept, value) for value in now[span, place, column].tolist()]
         self.usual = usual

@@ -65,6 +65,14 @@ def test_nothing_is_said_of_a_day_that_is_not_whole_or_is_over() -> None:
     assert state_of(whole, closed_ms(whole) + 2 * HOUR_MS).side is MarketSide.UNKNOWN
 
 
+def test_a_move_after_weeks_without_one_is_read_against_what_markets_usually_do() -> None:
+    closes = np.full(20 * 24, 100.0)
+    still = frame(closes)
+    assert state_of(still, closed_ms(still)).side is MarketSide.FLAT
+    moved = frame(np.concatenate((closes, np.full(3, 103.0))))
+    assert state_of(moved, closed_ms(moved)).side is MarketSide.RISING
+
+
 def test_crowding_is_read_from_funding_alone() -> None:
     known = frame(np.full(40, 100.0))
     known.fields.update({name: np.full((40, 1), np.nan) for name in BAR_FIELDS})
