@@ -53,10 +53,10 @@ class RangeScore(Body):
     )
     qlike: float = Field(description="Mean of ln(sigma^2) + move^2 / sigma^2, in percent; lower is better.")
     pinball_saved_percent: Estimate | None = Field(
-        description="By how many percent the brain's pinball loss is below this one's; null for the brain itself."
+        description="By how many percent the brain's pinball loss is below this one's; null for the brain."
     )
     qlike_saved: Estimate | None = Field(
-        description="This one's QLIKE minus the brain's, above 0 the brain is better; null for the brain itself."
+        description="This one's QLIKE minus the brain's, above 0 the brain is better; null for the brain."
     )
 
 

@@ -85,7 +85,7 @@ class ApiEcosystem(Body):
     endpoints_evolving: int = Field(description="Endpoints whose schema is evolving.")
     catalog_version: str = Field(description="Version of the OpenAPI catalogue.")
     versions: dict[str, str] = Field(description="Endpoint identity to its version.")
-    ticks_published_24h: int = Field(description="Ticks published in the last 24 hours, this one not counted.")
+    ticks_published_24h: int = Field(description="Ticks published in the last 24 hours, without this one.")
     ticks_failed_24h: int = Field(description="Ticks failed in the last 24 hours.")
     ticks_missed_24h: int = Field(
         description="Full minutes of the last 24 hours, since the first tick, in which none began."
