@@ -200,7 +200,7 @@ class Sums:
     def scored(self) -> Sums:
         """Return the sums of the newest kind of which something came due; these where nothing did.
 
-        A kind is known from when it is sealed, but a log tells it only with the outcome: what is logged goes by this.
+        A kind is known from when it is sealed, but a log gives it only with the outcome: what is logged goes by this.
         """
         sums: Sums | None = self
         while sums is not None and not sums.resolved:

@@ -133,7 +133,7 @@ def test_what_is_sealed_from_then_on_has_a_call_and_leaves_the_older_record_alon
     assert audit.hourly_record().by_call == after.hourly_record().by_call
 
 
-def test_the_scores_of_a_day_on_which_the_kind_of_chances_changed_are_those_that_the_log_gives(older: Path) -> None:
+def test_scores_of_a_day_on_which_the_kind_changed_are_those_of_the_log(older: Path) -> None:
     memory, _ = upgraded(older)
     first = max(row["at_ms"] for row in rows_of(older, "ticks")) // DAY_MS * DAY_MS + DAY_MS - 10 * MINUTE
 

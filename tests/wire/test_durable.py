@@ -23,7 +23,7 @@ def test_a_file_is_replaced_with_its_mode_and_leaves_no_draft(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("folder", "mode"), [(0o1775, 0o644), (0o750, 0o640), (0o700, 0o600)])
-def test_a_status_is_read_by_whoever_may_list_its_folder_and_by_nobody_else(
+def test_a_status_is_read_by_whoever_may_list_its_folder_and_by_no_one_else(
     tmp_path: Path, folder: int, mode: int
 ) -> None:
     tmp_path.chmod(folder)
