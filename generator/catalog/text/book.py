@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 Facts_contra = TypeVar("Facts_contra", contravariant=True)
+Fact = TypeVar("Fact")
 Slot = Callable[[Facts_contra], str]
 
 
@@ -73,6 +74,17 @@ class _Places(Mapping[str, str], Generic[Facts_contra]):
 def joined(parts: list[str]) -> str:
     """Return sentences as one text, without those that are empty."""
     return " ".join(part for part in parts if part)
+
+
+def known(fact: Fact | None) -> Fact:
+    """Return a fact that the case of a sentence has made sure of.
+
+    Raises:
+        LookupError: it is not known after all.
+    """
+    if fact is None:
+        raise LookupError("a sentence was chosen without its fact")
+    return fact
 
 
 def always(_: object) -> bool:

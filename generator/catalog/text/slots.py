@@ -8,8 +8,8 @@ from typing import Final
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.counts import in_words
 from generator.catalog.text import figures
-from generator.catalog.text.book import Slot
-from generator.catalog.text.happened import Chance, Coin, LargestHour, Legs, MarketFacts, Moment, Row
+from generator.catalog.text.book import Slot, known
+from generator.catalog.text.happened import Chance, Coin, MarketFacts
 from generator.catalog.words import MarketSide, VolatilityWord
 
 VOLATILITY: Final = {
@@ -30,58 +30,16 @@ SIDE: Final = {
 
 def coin_of(facts: MarketFacts) -> Coin:
     """Return the coin in focus; there must be one."""
-    coin = facts.coin
-    if coin is None:
-        raise LookupError(f"{facts.focus} has no price")
-    return coin
+    return known(facts.coin)
 
 
 def chance_of(facts: MarketFacts) -> Chance:
     """Return the forecast of the coin in focus; there must be one."""
-    chance = coin_of(facts).chance
-    if chance is None:
-        raise LookupError(f"{facts.focus} has no forecast")
-    return chance
-
-
-def _known(value: float | None) -> float:
-    if value is None:
-        raise LookupError("a sentence was chosen without its figure")
-    return value
+    return known(coin_of(facts).chance)
 
 
 def _falls(percent: float, falling: str, rising: str) -> str:
     return falling if percent < 0 else rising
-
-
-def _largest(facts: MarketFacts) -> LargestHour:
-    if facts.largest is None:
-        raise LookupError("no largest hour is known")
-    return facts.largest
-
-
-def _legs(facts: MarketFacts) -> Legs:
-    if facts.legs is None:
-        raise LookupError("the day has no two legs")
-    return facts.legs
-
-
-def _row(facts: MarketFacts) -> Row:
-    if facts.row is None:
-        raise LookupError("no days in a row are known")
-    return facts.row
-
-
-def _extreme(facts: MarketFacts) -> Moment:
-    if facts.extreme is None:
-        raise LookupError("the day's line is not known")
-    return facts.extreme
-
-
-def _bitcoin(facts: MarketFacts) -> Coin:
-    if facts.bitcoin is None:
-        raise LookupError("Bitcoin has no price")
-    return facts.bitcoin
 
 
 def _most_coins(facts: MarketFacts) -> str:
@@ -95,6 +53,11 @@ def _others_between(facts: MarketFacts) -> tuple[str, str]:
     """Return the smaller and the larger size of the others' moves, which all go one way."""
     near, far = sorted((abs(facts.others[0]), abs(facts.others[-1])))
     return figures.size(near), figures.size(far)
+
+
+def _since_start(facts: MarketFacts) -> str:
+    now = known(facts.bitcoin).price
+    return figures.moved(100 * (now / known(facts.first_price) - 1))
 
 
 def _touched_ago(hours: float) -> str:
@@ -115,47 +78,47 @@ SLOTS: Final[dict[str, Slot[MarketFacts]]] = {
     "record_ago": lambda facts: figures.ago(24 * facts.record_days),
     "stale": lambda facts: f"{facts.minutes_stale:.0f} minutes",
     "known": lambda facts: in_words(len(facts.days)),
-    "day": lambda facts: figures.size(_known(facts.day)),
-    "day_moved": lambda facts: figures.moved(_known(facts.day)),
-    "higher": lambda facts: _falls(_known(facts.day), "lower", "higher"),
-    "fell_day": lambda facts: _falls(_known(facts.day), "fell", "rose"),
-    "fall_day": lambda facts: _falls(_known(facts.day), "fall", "rise"),
-    "fallen_day": lambda facts: _falls(_known(facts.day), "fallen", "risen"),
-    "three_moved": lambda facts: figures.moved(_known(facts.three_hours)),
-    "week": lambda facts: figures.size(_known(facts.week)),
-    "week_moved": lambda facts: figures.moved(_known(facts.week)),
-    "week_higher": lambda facts: _falls(_known(facts.week), "lower", "higher"),
-    "line_range": lambda facts: figures.size(_known(facts.line_range)),
-    "extreme_moved": lambda facts: figures.moved(_extreme(facts).percent),
-    "extreme_ago": lambda facts: figures.ago(facts.hours_since(_extreme(facts).at_ms)),
+    "day": lambda facts: figures.size(known(facts.day)),
+    "day_moved": lambda facts: figures.moved(known(facts.day)),
+    "higher": lambda facts: _falls(known(facts.day), "lower", "higher"),
+    "fell_day": lambda facts: _falls(known(facts.day), "fell", "rose"),
+    "fall_day": lambda facts: _falls(known(facts.day), "fall", "rise"),
+    "fallen_day": lambda facts: _falls(known(facts.day), "fallen", "risen"),
+    "three_moved": lambda facts: figures.moved(known(facts.three_hours)),
+    "week": lambda facts: figures.size(known(facts.week)),
+    "week_moved": lambda facts: figures.moved(known(facts.week)),
+    "week_higher": lambda facts: _falls(known(facts.week), "lower", "higher"),
+    "line_range": lambda facts: figures.size(known(facts.line_range)),
+    "extreme_moved": lambda facts: figures.moved(known(facts.extreme).percent),
+    "extreme_ago": lambda facts: figures.ago(facts.hours_since(known(facts.extreme).at_ms)),
     "side": lambda facts: SIDE[facts.side],
     "Volatility": lambda facts: VOLATILITY[facts.volatility].capitalize(),
-    "rougher": lambda facts: figures.of_100(_known(facts.outlook_rank)),
-    "calmer": lambda facts: figures.of_100(100 - _known(facts.outlook_rank)),
+    "rougher": lambda facts: figures.of_100(known(facts.outlook_rank)),
+    "calmer": lambda facts: figures.of_100(100 - known(facts.outlook_rank)),
     # Its last hour, and the largest of its day.
-    "hour": lambda facts: figures.size(_known(facts.hour)),
-    "hour_moved": lambda facts: figures.moved(_known(facts.hour)),
-    "fallen_hour": lambda facts: _falls(_known(facts.hour), "fallen", "risen"),
-    "fall_hour": lambda facts: _falls(_known(facts.hour), "fall", "rise"),
+    "hour": lambda facts: figures.size(known(facts.hour)),
+    "hour_moved": lambda facts: figures.moved(known(facts.hour)),
+    "fallen_hour": lambda facts: _falls(known(facts.hour), "fallen", "risen"),
+    "fall_hour": lambda facts: _falls(known(facts.hour), "fall", "rise"),
     "hour_leader_name": lambda facts: facts.name(facts.hour_leader),
     "hour_leader_size": lambda facts: figures.size(facts.hours[facts.hour_leader]),
-    "largest": lambda facts: figures.size(_largest(facts).percent),
+    "largest": lambda facts: figures.size(known(facts.largest).percent),
     "largest_ago": lambda facts: figures.ago(facts.largest_hours_ago),
-    "fell_largest": lambda facts: _falls(_largest(facts).percent, "fell", "rose"),
-    "falling_largest": lambda facts: _falls(_largest(facts).percent, "falling", "rising"),
-    "a_fall_largest": lambda facts: _falls(_largest(facts).percent, "a fall", "a rise"),
-    "lost_since": lambda facts: _falls(_largest(facts).percent, "lost", "gained"),
-    "since": lambda facts: figures.size(_known(_largest(facts).since)),
-    "won_back": lambda facts: _falls(_largest(facts).percent, "won back", "given back"),
+    "fell_largest": lambda facts: _falls(known(facts.largest).percent, "fell", "rose"),
+    "falling_largest": lambda facts: _falls(known(facts.largest).percent, "falling", "rising"),
+    "a_fall_largest": lambda facts: _falls(known(facts.largest).percent, "a fall", "a rise"),
+    "lost_since": lambda facts: _falls(known(facts.largest).percent, "lost", "gained"),
+    "since": lambda facts: figures.size(known(known(facts.largest).since)),
+    "won_back": lambda facts: _falls(known(facts.largest).percent, "won back", "given back"),
     # Its legs, its days in a row.
-    "first_leg": lambda facts: figures.size(_legs(facts).first),
-    "second_leg": lambda facts: figures.size(_legs(facts).second),
-    "fell_first": lambda facts: _falls(_legs(facts).first, "fell", "rose"),
-    "fell_second": lambda facts: _falls(_legs(facts).second, "fell", "rose"),
-    "fallen_second": lambda facts: _falls(_legs(facts).second, "fallen", "risen"),
-    "turned_ago": lambda facts: figures.ago(facts.hours_since(_legs(facts).turned_ms)),
-    "row_days": lambda facts: in_words(_row(facts).days),
-    "row_moved": lambda facts: figures.moved(_row(facts).percent),
+    "first_leg": lambda facts: figures.size(known(facts.legs).first),
+    "second_leg": lambda facts: figures.size(known(facts.legs).second),
+    "fell_first": lambda facts: _falls(known(facts.legs).first, "fell", "rose"),
+    "fell_second": lambda facts: _falls(known(facts.legs).second, "fell", "rose"),
+    "fallen_second": lambda facts: _falls(known(facts.legs).second, "fallen", "risen"),
+    "turned_ago": lambda facts: figures.ago(facts.hours_since(known(facts.legs).turned_ms)),
+    "row_days": lambda facts: in_words(known(facts.row).days),
+    "row_moved": lambda facts: figures.moved(known(facts.row).percent),
     # Its coins.
     "leader": lambda facts: facts.name(facts.leader),
     "leader_size": lambda facts: figures.size(facts.days[facts.leader]),
@@ -176,26 +139,28 @@ SLOTS: Final[dict[str, Slot[MarketFacts]]] = {
     "others_least": lambda facts: figures.signed(facts.others[0]),
     "others_most": lambda facts: figures.signed(facts.others[-1]),
     # Bitcoin.
-    "bitcoin_price": lambda facts: figures.dollars(_bitcoin(facts).price),
-    "bitcoin_size": lambda facts: figures.size(_known(facts.bitcoin_day)),
-    "bitcoin_moved": lambda facts: figures.moved(_known(facts.bitcoin_day)),
-    "bitcoin_higher": lambda facts: _falls(_known(facts.bitcoin_day), "lower", "higher"),
+    "bitcoin_price": lambda facts: figures.dollars(known(facts.bitcoin).price),
+    "bitcoin_size": lambda facts: figures.size(known(facts.bitcoin_day)),
+    "bitcoin_moved": lambda facts: figures.moved(known(facts.bitcoin_day)),
+    "bitcoin_higher": lambda facts: _falls(known(facts.bitcoin_day), "lower", "higher"),
     "bitcoin_hour_moved": lambda facts: figures.moved(facts.hours[DEFAULT_ASSET]),
-    "bitcoin_since_start": lambda facts: figures.moved(100 * (_bitcoin(facts).price / _known(facts.first_price) - 1)),
-    "bitcoin_range": lambda facts: figures.size(_known(facts.bitcoin_range)),
-    "bitcoin_low": lambda facts: figures.dollars(_known(_bitcoin(facts).low)),
-    "bitcoin_high": lambda facts: figures.dollars(_known(_bitcoin(facts).high)),
-    "low_ago": lambda facts: _touched_ago(facts.hours_since(_bitcoin(facts).low_ms or 0)),
-    "high_ago": lambda facts: _touched_ago(facts.hours_since(_bitcoin(facts).high_ms or 0)),
-    "bitcoin_from": lambda facts: figures.dollars((_bitcoin(facts).hour_range or (0.0, 0.0))[0]),
-    "bitcoin_to": lambda facts: figures.dollars((_bitcoin(facts).hour_range or (0.0, 0.0))[1]),
-    "width": lambda facts: figures.wide(_known(facts.width)),
+    "bitcoin_since_start": lambda facts: figures.moved(
+        100 * (known(facts.bitcoin).price / known(facts.first_price) - 1)
+    ),
+    "bitcoin_range": lambda facts: figures.size(known(facts.bitcoin_range)),
+    "bitcoin_low": lambda facts: figures.dollars(known(known(facts.bitcoin).low)),
+    "bitcoin_high": lambda facts: figures.dollars(known(known(facts.bitcoin).high)),
+    "low_ago": lambda facts: _touched_ago(facts.hours_since(known(facts.bitcoin).low_ms or 0)),
+    "high_ago": lambda facts: _touched_ago(facts.hours_since(known(facts.bitcoin).high_ms or 0)),
+    "bitcoin_from": lambda facts: figures.dollars((known(facts.bitcoin).hour_range or (0.0, 0.0))[0]),
+    "bitcoin_to": lambda facts: figures.dollars((known(facts.bitcoin).hour_range or (0.0, 0.0))[1]),
+    "width": lambda facts: figures.wide(known(facts.width)),
     # The coin in focus.
     "Focus": lambda facts: facts.name(facts.focus),
     "price": lambda facts: figures.dollars(coin_of(facts).price),
-    "moved": lambda facts: figures.moved(_known(coin_of(facts).day)),
-    "below_high": lambda facts: figures.size(100 * (1 - coin_of(facts).price / _known(coin_of(facts).high))),
-    "above_low": lambda facts: figures.size(100 * (coin_of(facts).price / _known(coin_of(facts).low) - 1)),
+    "moved": lambda facts: figures.moved(known(coin_of(facts).day)),
+    "below_high": lambda facts: figures.size(100 * (1 - coin_of(facts).price / known(coin_of(facts).high))),
+    "above_low": lambda facts: figures.size(100 * (coin_of(facts).price / known(coin_of(facts).low) - 1)),
     "from": lambda facts: figures.dollars((coin_of(facts).hour_range or (0.0, 0.0))[0]),
     "to": lambda facts: figures.dollars((coin_of(facts).hour_range or (0.0, 0.0))[1]),
     "band": lambda facts: figures.about_dollars(coin_of(facts).price * chance_of(facts).band / 100),

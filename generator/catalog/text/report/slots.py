@@ -6,45 +6,9 @@ from typing import Final
 
 from generator.catalog.counts import in_words
 from generator.catalog.text import figures
-from generator.catalog.text.book import Slot
-from generator.catalog.text.report.facts import SMALL_DAYS, LikeDays, ReportFacts, Share, SpellSoFar, Trading, Yesterday
+from generator.catalog.text.book import Slot, known
+from generator.catalog.text.report.facts import SMALL_DAYS, ReportFacts, Share
 from generator.catalog.text.slots import VOLATILITY
-
-
-def _known(value: float | None) -> float:
-    if value is None:
-        raise LookupError("a sentence was chosen without its figure")
-    return value
-
-
-def _share(share: Share | None) -> Share:
-    if share is None:
-        raise LookupError("a sentence was chosen without its share")
-    return share
-
-
-def _like(facts: ReportFacts) -> LikeDays:
-    if facts.like_days is None:
-        raise LookupError("no days like this one are known")
-    return facts.like_days
-
-
-def _spell(facts: ReportFacts) -> SpellSoFar:
-    if facts.spell is None:
-        raise LookupError("no spell is known")
-    return facts.spell
-
-
-def _day_before(facts: ReportFacts) -> Yesterday:
-    if facts.yesterday is None:
-        raise LookupError("nothing of yesterday is known")
-    return facts.yesterday
-
-
-def _trading(facts: ReportFacts) -> Trading:
-    if facts.trading is None:
-        raise LookupError("what was traded is not known")
-    return facts.trading
 
 
 def _clock(at_ms: int, now_ms: int) -> str:
@@ -61,10 +25,10 @@ def _now(facts: ReportFacts) -> str:
 
 def _most_coins(facts: ReportFacts) -> str:
     count, higher = (facts.up, "higher") if facts.up >= facts.down else (facts.down, "lower")
-    known = len(facts.days)
-    if count == known:
-        return f"all {in_words(known)} coins are {higher}"
-    return f"{in_words(count)} of {in_words(known)} coins {'is' if count == 1 else 'are'} {higher}"
+    coins = len(facts.days)
+    if count == coins:
+        return f"all {in_words(coins)} coins are {higher}"
+    return f"{in_words(count)} of {in_words(coins)} coins {'is' if count == 1 else 'are'} {higher}"
 
 
 def _kind_of_day(facts: ReportFacts) -> str:
@@ -99,7 +63,7 @@ _PARTS_IN_WORDS: Final = (
 
 
 def _like_kind(facts: ReportFacts) -> str:
-    like = _like(facts)
+    like = known(facts.like_days)
     if abs(facts.z_day) < SMALL_DAYS:
         return f"moves of less than {figures.size(like.largest)} either way"
     rises = "rises" if (facts.day or 0.0) > 0 else "falls"
@@ -122,7 +86,7 @@ def _promised(share: Share) -> str:
 
 
 def _inside(facts: ReportFacts) -> str:
-    low, high = _day_before(facts).day_range or (0.0, 0.0)
+    low, high = known(facts.yesterday).day_range or (0.0, 0.0)
     price = facts.bitcoin.price if facts.bitcoin else 0.0
     if price > high:
         return "above it"
@@ -164,8 +128,8 @@ _FIGURES: Final[dict[str, Slot[ReportFacts]]] = {
     "average": lambda facts: "the average coin" if facts.is_average else "Bitcoin",
     "most_coins": _most_coins,
     "Known": lambda facts: in_words(len(facts.days)).capitalize(),
-    "usual_day": lambda facts: figures.size(_known(facts.usual_day)),
-    "usual_week": lambda facts: figures.size(_known(facts.usual_week)),
+    "usual_day": lambda facts: figures.size(known(facts.usual_day)),
+    "usual_week": lambda facts: figures.size(known(facts.usual_week)),
     "small_or_ordinary": lambda facts: "small" if abs(facts.z_day) < 0.5 else "ordinary",
     "kind_of_day": _kind_of_day,
     "largest_clock": lambda facts: _clock(facts.largest.at_ms if facts.largest else 0, facts.now_ms),
@@ -178,16 +142,16 @@ _FIGURES: Final[dict[str, Slot[ReportFacts]]] = {
     "line_low_clock": lambda facts: _clock(facts.line_low.at_ms if facts.line_low else 0, facts.now_ms),
     "best_moved": lambda facts: figures.moved(facts.days[facts.best]),
     "worst_moved": lambda facts: figures.moved(facts.days[facts.worst]),
-    "correlation": lambda facts: f"{_known(facts.correlation):.2f}",
-    "busier": lambda facts: _busier(_trading(facts).rank),
-    "quieter": lambda facts: _busier(100 - _trading(facts).rank),
+    "correlation": lambda facts: f"{known(facts.correlation):.2f}",
+    "busier": lambda facts: _busier(known(facts.trading).rank),
+    "quieter": lambda facts: _busier(100 - known(facts.trading).rank),
     "trading_days": lambda facts: (
-        "the last 30 days" if _trading(facts).days >= 30 else figures.last(_trading(facts).days)
+        "the last 30 days" if known(facts.trading).days >= 30 else figures.last(known(facts.trading).days)
     ),
-    "traded": lambda facts: _billions(_trading(facts).dollars),
+    "traded": lambda facts: _billions(known(facts.trading).dollars),
     "volatility": lambda facts: VOLATILITY[facts.volatility],
-    "swung_more": lambda facts: figures.of_100(_known(facts.day_rank)),
-    "swung_less": lambda facts: figures.of_100(100 - _known(facts.day_rank)),
+    "swung_more": lambda facts: figures.of_100(known(facts.day_rank)),
+    "swung_less": lambda facts: figures.of_100(100 - known(facts.day_rank)),
     "hour_low": lambda facts: figures.dollars(facts.spans["1h"].low_90),
     "hour_high": lambda facts: figures.dollars(facts.spans["1h"].high_90),
     "four_low": lambda facts: figures.dollars(facts.spans["4h"].low_90),
@@ -203,32 +167,32 @@ _FIGURES: Final[dict[str, Slot[ReportFacts]]] = {
     "narrowest": lambda facts: facts.name(min(facts.widths, key=facts.widths.__getitem__)),
     "narrowest_width": lambda facts: figures.size(min(facts.widths.values())),
     "in_backtest": lambda facts: " of a backtest" if facts.held_in_backtest else "",
-    "held_n": lambda facts: str(_share(facts.held).n),
-    "held_hits": lambda facts: str(_share(facts.held).hits),
-    "as_promised": lambda facts: _promised(_share(facts.held)),
-    "like_n": lambda facts: str(_like(facts).n),
-    "like_n_words": lambda facts: _separate(_like(facts).n),
-    "is_like": lambda facts: "is" if _like(facts).n == 1 else "are",
+    "held_n": lambda facts: str(known(facts.held).n),
+    "held_hits": lambda facts: str(known(facts.held).hits),
+    "as_promised": lambda facts: _promised(known(facts.held)),
+    "like_n": lambda facts: str(known(facts.like_days).n),
+    "like_n_words": lambda facts: _separate(known(facts.like_days).n),
+    "is_like": lambda facts: "is" if known(facts.like_days).n == 1 else "are",
     "like_kind": _like_kind,
-    "rose": lambda facts: str(_share(_like(facts).rose).hits),
-    "any_rose": lambda facts: f"{_like(facts).any_rose:.0f}",
-    "moved_more": lambda facts: str(_share(_like(facts).moved_more).hits),
-    "spell_age": lambda facts: _age(_spell(facts).hours),
-    "spell_as_old": lambda facts: str(_spell(facts).as_old),
-    "spell_as_old_words": lambda facts: _count(_spell(facts).as_old),
-    "spell_n": lambda facts: str(_spell(facts).n),
-    "spell_count": lambda facts: _is_few(_spell(facts).n),
-    "spell_more": lambda facts: str(_share(_spell(facts).twelve_more).hits),
-    "then_low": lambda facts: figures.dollars((_day_before(facts).day_range or (0.0, 0.0))[0]),
-    "then_high": lambda facts: figures.dollars((_day_before(facts).day_range or (0.0, 0.0))[1]),
+    "rose": lambda facts: str(known(known(facts.like_days).rose).hits),
+    "any_rose": lambda facts: f"{known(facts.like_days).any_rose:.0f}",
+    "moved_more": lambda facts: str(known(known(facts.like_days).moved_more).hits),
+    "spell_age": lambda facts: _age(known(facts.spell).hours),
+    "spell_as_old": lambda facts: str(known(facts.spell).as_old),
+    "spell_as_old_words": lambda facts: _count(known(facts.spell).as_old),
+    "spell_n": lambda facts: str(known(facts.spell).n),
+    "spell_count": lambda facts: _is_few(known(facts.spell).n),
+    "spell_more": lambda facts: str(known(known(facts.spell).twelve_more).hits),
+    "then_low": lambda facts: figures.dollars((known(facts.yesterday).day_range or (0.0, 0.0))[0]),
+    "then_high": lambda facts: figures.dollars((known(facts.yesterday).day_range or (0.0, 0.0))[1]),
     "then_place": _inside,
-    "held_of": lambda facts: str(_day_before(facts).hours),
-    "held_of_day": lambda facts: _count(_day_before(facts).hours_held or 0),
-    "should_hold": lambda facts: f"{0.9 * _day_before(facts).hours:.0f}",
-    "large_hours": lambda facts: str(_share(facts.large_hours).hits),
-    "large_hours_n": lambda facts: str(_share(facts.large_hours).n),
+    "held_of": lambda facts: str(known(facts.yesterday).hours),
+    "held_of_day": lambda facts: _count(known(facts.yesterday).hours_held or 0),
+    "should_hold": lambda facts: f"{0.9 * known(facts.yesterday).hours:.0f}",
+    "large_hours": lambda facts: str(known(facts.large_hours).hits),
+    "large_hours_n": lambda facts: str(known(facts.large_hours).n),
     "large_hours_days": lambda facts: str(facts.large_hours_days),
-    "travelled": lambda facts: figures.size(_known(facts.travelled)),
+    "travelled": lambda facts: figures.size(known(facts.travelled)),
     "largest_hours": lambda facts: _count((facts.largest_from_calm or (0, 0))[1]),
     "from_calm": lambda facts: _count((facts.largest_from_calm or (0, 0))[0]),
     "apart": lambda facts: facts.name(facts.apart),
@@ -237,8 +201,8 @@ _FIGURES: Final[dict[str, Slot[ReportFacts]]] = {
     "usual_days": lambda facts: _count((facts.last_days or (0, 0, 0))[0]),
     "smaller_days": lambda facts: _count((facts.last_days or (0, 0, 0))[1]),
     "larger_days": lambda facts: _count((facts.last_days or (0, 0, 0))[2]),
-    "average_swing": lambda facts: f"{_known(facts.average_swing):.0f}%",
-    "mixed_away": lambda facts: f"{100 - round(_known(facts.average_swing))}%",
+    "average_swing": lambda facts: f"{known(facts.average_swing):.0f}%",
+    "mixed_away": lambda facts: f"{100 - round(known(facts.average_swing))}%",
 }
 
 
@@ -252,10 +216,10 @@ def _share_slots(name: str, share_of: Callable[[ReportFacts], Share]) -> dict[st
 
 
 _SHARES: Final[dict[str, Slot[ReportFacts]]] = {
-    **_share_slots("held", lambda facts: _share(facts.held)),
-    **_share_slots("rose", lambda facts: _share(_like(facts).rose)),
-    **_share_slots("moved_more", lambda facts: _share(_like(facts).moved_more)),
-    **_share_slots("spell_more", lambda facts: _share(_spell(facts).twelve_more)),
-    **_share_slots("large_hours", lambda facts: _share(facts.large_hours)),
+    **_share_slots("held", lambda facts: known(facts.held)),
+    **_share_slots("rose", lambda facts: known(known(facts.like_days).rose)),
+    **_share_slots("moved_more", lambda facts: known(known(facts.like_days).moved_more)),
+    **_share_slots("spell_more", lambda facts: known(known(facts.spell).twelve_more)),
+    **_share_slots("large_hours", lambda facts: known(facts.large_hours)),
 }
 REPORT_SLOTS: Final[dict[str, Slot[ReportFacts]]] = {**_FIGURES, **_SHARES}
