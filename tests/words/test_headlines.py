@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from generator.catalog.assets import ASSET_NAMES
-from generator.catalog.text.happened import MarketFacts, Situation
+from generator.catalog.text.happened import Coin, MarketFacts, Situation
 from generator.catalog.text.headline import LONGEST, MOST_NUMBERS
-from generator.catalog.text.now import BOOK, first_screen, headline, regime_summary
+from generator.catalog.text.now import BOOK, asset_line, first_screen, headline, regime_summary
 from tests.words.markets import DAY, Market, Reader, eventful, read_every
 from tests.words.oracles import History, Raw, complaints
 
@@ -119,6 +119,17 @@ def test_situations_do_not_change_more_than_six_times_a_day(
     changes = sum(before is not after for before, after in pairwise(shown))
 
     assert changes / (len(texts) * EVERY / DAY) < 6
+
+
+@pytest.mark.parametrize("situation", list(Situation))
+def test_a_fact_that_is_missing_leaves_its_sentence_out_and_fails_nothing(situation: Situation) -> None:
+    coins = {asset: Coin(100.0, moved) for asset, moved in zip(ASSET_NAMES, (0.4, 0.6, -0.2, 0.5), strict=False)}
+    facts = MarketFacts(now_ms=0, situation=situation, coins=coins, record_days=40.0, alone="HBAR", names=ASSET_NAMES)
+
+    assert headline(facts)
+    assert "$100.00" in first_screen(facts)
+    assert regime_summary(facts) == "What the market did over the last day is not known."
+    assert all(asset_line(facts, asset) for asset in ASSET_NAMES)
 
 
 def test_every_place_of_a_sentence_is_filled_by_the_table() -> None:

@@ -43,10 +43,16 @@ class Book(Generic[Facts_contra]):
         self.slots = slots
 
     def say(self, group: str, facts: Facts_contra) -> str:
-        """Return the first sentence of a group whose case holds; empty where none does."""
+        """Return the first sentence of a group whose case holds; empty where none does.
+
+        One of which a fact turns out to be unknown is left out for the next: no text ever fails a tick.
+        """
         for sentence in self.groups[group]:
-            if sentence.when(facts):
-                return sentence.text.format_map(_Places(self, facts))
+            try:
+                if sentence.when(facts):
+                    return sentence.text.format_map(_Places(self, facts))
+            except LookupError:
+                continue
         return ""
 
     def place(self, name: str, facts: Facts_contra) -> str:

@@ -66,6 +66,8 @@ def about_dollars(amount: float) -> str:
     >>> about_dollars(19.4), about_dollars(7.83), about_dollars(126.0), about_dollars(0.000874)
     ('$19', '$7.80', '$130', '$0.00087')
     """
+    if amount <= 0.0:
+        return "$0"
     step = 10.0 ** (math.floor(math.log10(amount)) - 1)
     value = round(amount / step) * step
     if value >= 10:
