@@ -212,6 +212,9 @@ def test_nginx_takes_a_64_of_ipv6_for_one_address(tmp_path: Path) -> None:
     assert others == [503] * 3
 
 
+OPEN_OF_AN_ADDRESS = 240  # `limit_conn` of emi-gateway.conf
+
+
 def test_nginx_lets_no_address_take_all_of_the_gateway_s_connections(tmp_path: Path) -> None:
     skip_without("nginx")
 
@@ -220,8 +223,8 @@ def test_nginx_lets_no_address_take_all_of_the_gateway_s_connections(tmp_path: P
         silent_gateway() as gateway,
         nginx(tmp_path / "nginx", tmp_path / "site", gateway) as whole,
     ):
-        waiting = [held.enter_context(asking(whole, PAID)) for _ in range(64)]
-        assert len(waiting) == 64
+        waiting = [held.enter_context(asking(whole, PAID)) for _ in range(OPEN_OF_AN_ADDRESS)]
+        assert len(waiting) == OPEN_OF_AN_ADDRESS
         more = asked(whole, PAID)
         other = held.enter_context(asking(whole, PAID, "127.0.0.2"))
         other.settimeout(0.5)

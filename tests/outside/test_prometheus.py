@@ -55,6 +55,8 @@ WELL: Final = (
     ("emi_ledger_fault", "0x10"),
     ("emi_facilitator_supported_age_seconds", "20x10"),
     ("emi_vault_age_seconds", "59x10"),
+    ('emi_backup_success_timestamp_seconds{job="emi-schedule"}', "0x10"),
+    ('process_start_time_seconds{job="emi-schedule"}', "0x10"),
     ('process_open_fds{job="emi-gateway"}', "50x10"),
     ('process_max_fds{job="emi-gateway"}', "65536x10"),
 )
@@ -97,6 +99,13 @@ def test_an_alert_fires_for_its_fault_and_no_other_does(alert: str, series: str,
     assert played(tmp_path, [(series, values)], {alert}) == ""
 
 
+def test_a_day_without_a_first_backup_fires(tmp_path: Path) -> None:
+    never = ('emi_backup_success_timestamp_seconds{job="emi-schedule"}', "0x10")
+    started = ('process_start_time_seconds{job="emi-schedule"}', "-99999x10")
+
+    assert played(tmp_path, [never, started], {"EmiBackupNever"}) == ""
+
+
 def test_no_alert_fires_while_all_is_well(tmp_path: Path) -> None:
     assert played(tmp_path, list(WELL), set()) == ""
 
@@ -104,13 +113,14 @@ def test_no_alert_fires_while_all_is_well(tmp_path: Path) -> None:
 def test_each_alert_reads_a_metric_that_there_is_and_names_a_row_of_the_runbook() -> None:
     texts = [generate_latest(one.registry).decode() for one in (Metrics(), GeneratorMetrics())]
     known = {*re.findall(r"^# TYPE (\w+)", "\n".join(texts), re.MULTILINE), "up", "process_open_fds", "process_max_fds"}
+    known.add("process_start_time_seconds")
     labelled = {"emi_publish_failures_total"}  # has no line before the first failure
 
     for rule in rules():
         read = set(re.findall(r"\b(?:emi|process)_\w+|\bup\b", rule["expr"].replace("emi-", "")))
         assert read <= known | labelled, rule["alert"]
         assert f'<a id="{rule["annotations"]["runbook"]}"></a>' in RUNBOOK.read_text()
-    assert {rule["alert"] for rule in rules()} == {alert for alert, *_ in FIRES} | {"EmiFilesUsedUp"}
+    assert {rule["alert"] for rule in rules()} == {alert for alert, *_ in FIRES} | {"EmiFilesUsedUp", "EmiBackupNever"}
 
 
 @pytest.mark.parametrize("metrics", [Metrics(), GeneratorMetrics()], ids=["gateway", "generator"])
