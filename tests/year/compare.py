@@ -106,13 +106,29 @@ def _round(found: Comparison, name: str, kind: str, row: Row, other: Row) -> Non
             found.same(f"{what} of a round", name, row[kind][what], other[kind][what])
         _votes(found, name, row[kind], other[kind])
         if in_time:
-            found.same("forecast of a round", name, row[kind]["forecast"], other[kind]["forecast"])
+            forecast, forecast_too = row[kind]["forecast"], other[kind]["forecast"]
+            if forecast != forecast_too and _in_doubt(forecast, forecast_too):
+                found.lacks("certainty of a round", name, (unix(row["sealed"]["at"]),))
+            else:
+                found.same("forecast of a round", name, forecast, forecast_too)
             found.same("salt of a round", name, row[kind]["salt"], other[kind]["salt"])
     if kind == "resolved":
         for what in ("end_price", "change_bps"):
             found.same(f"{what} of a round", name, row[kind][what], other[kind][what])
         if in_time:
             found.same("outcome of a round", name, row[kind]["outcome"], other[kind]["outcome"])
+
+
+def _in_doubt(forecast: Row, other: Row) -> bool:
+    """Return whether the other forecast differs by doubt alone: each chance lies on the way to its base rate."""
+    chances = ("probabilities", "move")
+    rest, rest_too = ({name: each[name] for name in each if name not in chances} for each in (forecast, other))
+    if rest != rest_too or "move" not in forecast:  # older forecasts have no chance of a move, and know no doubt
+        return False
+
+    base = forecast["base_rate"] | {"move": forecast["move"]["base_rate"]}
+    sure, doubted = (each["probabilities"] | {"move": each["move"]["chance"]} for each in (forecast, other))
+    return all(min(sure[name], base[name]) <= doubted[name] <= max(sure[name], base[name]) for name in base)
 
 
 def _votes(found: Comparison, name: str, row: Row, other: Row) -> None:
@@ -248,7 +264,7 @@ def _differences_of_sums(found: Comparison, one: Published, two: Published) -> N
             gone.add_round(row)
             if "resolved" in other:
                 instead.add_round(other)
-    _same_sums(found, "rounds", (one.arena, two.arena), gone, instead)
+    _same_sums(found, "rounds", (one.arena.total, two.arena.total), gone, instead)
 
     gone, instead = Sums(), Sums()
     for key, row in one.hours.items():
@@ -257,7 +273,7 @@ def _differences_of_sums(found: Comparison, one: Published, two: Published) -> N
             gone.add_hour(row)
             if _came(other):
                 instead.add_hour(other)
-    _same_sums(found, "hours", (one.hourly, two.hourly), gone, instead)
+    _same_sums(found, "hours", (one.hourly.total, two.hourly.total), gone, instead)
 
 
 def _score_of_round(row: Row) -> Any:

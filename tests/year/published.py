@@ -115,6 +115,23 @@ def _brier(chances: list[float], came: str) -> float:
 
 
 @dataclass
+class OfKinds:
+    """Scores over all forecasts, and over those of each kind of chances: a new kind begins at no case."""
+
+    total: Sums = field(default_factory=Sums)
+    by_kind: dict[str | None, Sums] = field(default_factory=dict)  # None: sealed before kinds existed
+
+    def of(self, kind: str | None) -> tuple[Sums, Sums]:
+        """Return the sums that a forecast of a kind is counted in."""
+        return self.total, self.by_kind.setdefault(kind, Sums())
+
+    def shown(self) -> Row:
+        """Return the scores of the newest kind, as a `scores` entry has them."""
+        named = [sums for kind, sums in self.by_kind.items() if kind is not None]
+        return (named[-1] if named else self.total).shown()
+
+
+@dataclass
 class RangeSums:
     """How many moves came, and how many of them inside their ranges."""
 
@@ -138,8 +155,8 @@ class Published:
 
     rounds: dict[str, Row] = field(default_factory=dict)
     hours: dict[tuple[str, str], Row] = field(default_factory=dict)
-    arena: Sums = field(default_factory=Sums)
-    hourly: Sums = field(default_factory=Sums)
+    arena: OfKinds = field(default_factory=OfKinds)
+    hourly: OfKinds = field(default_factory=OfKinds)
     far: dict[str, RangeSums] = field(default_factory=dict)
     scores: list[tuple[Row, Row]] = field(default_factory=list)  # as published, as recomputed at that place
     clock_steps: int = 0
@@ -177,14 +194,16 @@ class Published:
         row = self.rounds.setdefault(entry["round_id"], {})
         row[kind] = entry
         if kind == "resolved":
-            self.arena.add_round(row)
+            for sums in self.arena.of(row["locked"]["forecast"].get("chances_kind")):
+                sums.add_round(row)
 
     def _hour(self, entry: Row, kind: str, asset: str, what: Any) -> None:
         row = self.hours.setdefault((entry["start"], asset), {"moves": {}})
         row[kind] = what if isinstance(what, dict) else {"commitment": what}
         row[f"{kind}_at"] = entry["at"]
         if kind == "judged" and what.get("outcome"):
-            self.hourly.add_hour(row)
+            for sums in self.hourly.of(row["started"]["forecast"].get("chances_kind")):
+                sums.add_hour(row)
 
     def _move(self, entry: Row, asset: str, what: Row) -> None:
         row = self.hours[entry["start"], asset]

@@ -125,6 +125,45 @@ PLANTED: Final[dict[str, tuple[Change, str]]] = {
 }  # fmt: skip
 
 
+def in_doubt(rows: list[Row]) -> None:
+    """Pull a forecast half the way to its base rate, as doubt does."""
+    forecast = of_round(rows, "locked")["forecast"]
+    base = {"down": 0.4, "neutral": 0.2, "up": 0.4}
+    half = {name: (chance + base[name]) / 2 for name, chance in forecast["probabilities"].items()}
+    forecast |= {"probabilities": half, "move": {"chance": 0.75, "base_rate": 0.8}}
+
+
+def sure(rows: list[Row]) -> None:
+    """Say the same forecast without doubt."""
+    forecast = of_round(rows, "locked")["forecast"]
+    forecast |= {"base_rate": {"down": 0.4, "neutral": 0.2, "up": 0.4}, "move": {"chance": 0.7, "base_rate": 0.8}}
+
+
+def test_doubt_of_a_round_is_explained_by_a_fault_when_it_was_sealed() -> None:
+    one, two = log(), log()
+    sure(one)
+    sure(two)
+    in_doubt(two)
+    gap = Gap("two of three venues fail", unix(at(ROUND)) - 60, unix(at(ROUND)) + 60)
+
+    explained = compare(Published.of(iter(one)), Published.of(iter(two)), [gap])
+    unexplained = compare(Published.of(iter(one)), Published.of(iter(two)), [])
+
+    assert explained.missing["certainty of a round"] == 1
+    assert [fault for fault in explained.different if "certainty" in fault] == []
+    assert any("certainty of a round BTC-2 is missing" in fault for fault in unexplained.different)
+
+
+def test_scores_are_of_the_newest_kind_of_chances() -> None:
+    rows = log()
+    of_round(rows, "locked")["forecast"]["chances_kind"] = "law"
+
+    read = Published.of(iter(rows))
+
+    assert read.arena.total.resolved == HOURS
+    assert read.arena.shown()["resolved"] == 1
+
+
 def test_two_years_that_are_equal_have_no_difference() -> None:
     found = found_after(lambda _rows: None)
 
