@@ -103,17 +103,17 @@ def test_what_did_not_change_is_kept_and_what_did_is_made_again() -> None:
     assert changed == {"/learn/"}
 
 
-def test_a_regime_and_a_chapter_have_their_picture_where_there_is_one() -> None:
+def test_a_kind_of_day_and_a_chapter_have_their_picture_where_there_is_one() -> None:
     figures = {
-        "spell-range": Markup('<figure id="chart-spell"></figure>'),
+        "day-up-and-down": Markup('<figure id="chart-day"></figure>'),
         "btc-funding": Markup('<figure id="chart-paid"></figure>'),
     }
 
     without, shown = (Rendered(replace(view(), figures=drawn)) for drawn in ({}, figures))
 
-    assert b"Range: no spell of six hours in the last month." in without["/learn/index.html"]
-    assert b"Range: no spell" not in shown["/learn/index.html"]
-    assert b"chart-spell" in shown["/learn/index.html"]
+    assert b"Up and down: no day of the last month did." in without["/learn/index.html"]
+    assert b"Up and down: no day" not in shown["/learn/index.html"]
+    assert b"chart-day" in shown["/learn/index.html"]
     assert b"chart-paid" in shown["/learn/funding/index.html"]
 
 

@@ -1,122 +1,127 @@
-"""The small pictures of Learn: a spell of each regime lately, and how little a few cases say."""
+"""The small pictures of Learn: a day of each kind, chosen by what prices did, and how little a few cases say."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
-from statistics import fmean, median
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import fmean, median, quantiles
 from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
 from generator.arena.rates import rate
-from generator.arena.values import Hour
-from generator.brain.label import REGIMES
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS
-from generator.catalog.text.labels import REGIME
-from generator.catalog.words import RegimeLabel
+from generator.catalog.text.pictured import NAMES, PICTURED, PicturedDay
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, Row, axis, row_chart, text
-from generator.site.words.days import regime_of
 from generator.site.words.format import moment, signed
+from generator.site.words.month import HourlyMonth
 
-LABELS: Final = (*REGIMES, RegimeLabel.TRANSITION)
 SAMPLES: Final = ((5, 10), (50, 100), (500, 1_000))  # right, of
-_SHORTEST: Final = 6  # hours of a spell that make a picture
-_LONGEST: Final = 24
+FEWEST_COINS: Final = 3  # that make an average
+_HOURS: Final = 24
+_ENOUGH: Final = 7 * 24  # days of the month, one an hour, to call one narrow or restless
+# How well a day shows its kind, the larger the better.
+_CLEARNESS: Final[Mapping[str, Callable[[PicturedDay], float]]] = {
+    "rising_together": lambda day: day.moved,
+    "falling_together": lambda day: -day.moved,
+    "going_nowhere": lambda day: -day.wide,
+    "up_and_down": lambda day: day.travelled,
+}
 _EDGES: Final = (56.0, 330.0, 0.0, WIDTH)
 _HEIGHT: Final = 380
-_GROUND: Final = Markup('<rect class="tint r-{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>')
 
 
-class Spell(NamedTuple):
-    """Hours without a gap that have one regime as shown."""
+class Day(NamedTuple):
+    """24 hours of the month, and what their picture says."""
 
-    label: RegimeLabel
-    hours: tuple[Hour, ...]
+    ends_ms: tuple[int, ...]  # full hours
+    paths: Mapping[str, tuple[float, ...]]  # by asset: the change since the first of them, percent
+    caption: str
 
-    def chance(self) -> float:
-        """Return the mean chance of the regime; of mixed hours, in which none leads, how many there are."""
-        if self.label not in REGIMES:
-            return float(len(self.hours))
-        place = REGIMES.index(self.label)
-        return fmean(hour.chances[place] if hour.chances else 0.0 for hour in self.hours)
-
-    def changes(self) -> dict[str, float]:
-        """Return the change of each asset from the first hour to the last, in percent."""
-        return {asset: path[-1] for asset, path in self.paths().items()}
-
-    def paths(self) -> dict[str, list[float]]:
-        """Return the change since the first hour at each hour, in percent, of the assets with a price in all."""
-        known = [asset for asset in ASSETS if all(asset in hour.prices for hour in self.hours)]
-        prices = {asset: [hour.prices[asset] for hour in self.hours] for asset in known}
-        return {asset: [100 * (price / path[0] - 1) for price in path] for asset, path in prices.items()}
+    @property
+    def line(self) -> tuple[float, ...]:
+        """The average coin's change since the first hour, percent."""
+        return tuple(map(fmean, zip(*self.paths.values(), strict=True)))
 
 
-def spell_name(label: RegimeLabel) -> str:
-    """Return the name of the picture of a regime."""
-    return f"spell-{label.replace('_', '-')}"
+def picture_name(kind: str) -> str:
+    """Return the name of the picture of a kind of day."""
+    return f"day-{kind.replace('_', '-')}"
 
 
-def spells(hours: Sequence[Hour], source: Markup | str) -> tuple[Chart, ...]:
-    """Draw the clearest spell of each regime; all pictures have one scale.
+def day_charts(month: HourlyMonth, usual_day: float | None, source: Markup | str) -> tuple[Chart, ...]:
+    """Draw the clearest day of each kind; all pictures have one scale.
 
     Args:
-        hours: of the last month, oldest first.
+        usual_day: the market's, percent; None where not known.
     """
-    chosen = clearest_spells(hours)
-    reach = max((abs(value) for spell in chosen for path in spell.paths().values() for value in path), default=0.0)
-    return tuple(_drawn(spell, reach or 1.0, source) for spell in chosen)
+    chosen = clearest_days(month, usual_day)
+    reach = max((abs(value) for day in chosen.values() for path in day.paths.values() for value in path), default=0.0)
+    return tuple(_drawn(kind, day, reach or 1.0, source) for kind, day in chosen.items())
 
 
-def clearest_spells(hours: Sequence[Hour]) -> tuple[Spell, ...]:
-    """Return of each regime the spell in which its mean chance was highest, the newest of equal ones, cut to a day."""
-    clearest: dict[RegimeLabel, Spell] = {}
-    for spell in _spells(hours):
-        if len(spell.hours) < _SHORTEST or not spell.paths():
-            continue
-        before = clearest.get(spell.label)
-        if before is None or spell.chance() >= before.chance():
-            clearest[spell.label] = spell
+def clearest_days(month: HourlyMonth, usual_day: float | None) -> dict[str, Day]:
+    """Return of each kind the day that shows it best, by what its prices did; a kind that no day shows is left out."""
+    if not usual_day:
+        return {}
+    windows = list(_windows(month))
+    lines = [PicturedDay(tuple(path[-1] for path in day.paths.values()), day.line, usual_day) for day in windows]
+    narrow = usual_way = None
+    if len(lines) >= _ENOUGH:
+        narrow = quantiles((line.wide for line in lines), n=4)[0]
+        usual_way = median(line.travelled for line in lines)
 
-    return tuple(Spell(label, clearest[label].hours[-_LONGEST:]) for label in LABELS if label in clearest)
-
-
-def _spells(hours: Sequence[Hour]) -> Iterator[Spell]:
-    if not hours:
-        return
-    run = [hours[0]]
-    for before, hour in pairwise(hours):
-        is_next = hour.market_ms - before.market_ms == HOUR_MS
-        if not is_next or regime_of(hour) is not regime_of(before):
-            yield Spell(regime_of(before), tuple(run))
-            run = []
-        run.append(hour)
-    yield Spell(regime_of(run[0]), tuple(run))
+    clearest = {}
+    for kind, clearness in _CLEARNESS.items():
+        best = None
+        for day, line in zip(windows, lines, strict=True):
+            pictured = line._replace(narrow=narrow, usual_way=usual_way)
+            caption = PICTURED.say(kind, pictured)
+            if caption and (best is None or clearness(pictured) >= best[0]):
+                best = (clearness(pictured), day._replace(caption=caption))
+        if best is not None:
+            clearest[kind] = best[1]
+    return clearest
 
 
-def _drawn(spell: Spell, reach: float, source: Markup | str) -> Chart:
-    first = spell.hours[0].market_ms
-    last = spell.hours[-1].market_ms
-    times = ((float(first), f"{moment(first):%-d %b, %H:%M}"), (float(last), f"{moment(last):%-d %b, %H:%M}"))
+def _windows(month: HourlyMonth) -> Iterator[Day]:
+    """Give each 24 hours of the month, with the coins that have a price at all of its full hours."""
+    closes = {asset: month.values.get(("close", asset), ()) for asset in ASSETS}
+    ends_ms = month.ends_ms
+    for begin in range(len(ends_ms) - _HOURS):
+        end = begin + _HOURS + 1
+        if ends_ms[end - 1] - ends_ms[begin] != _HOURS * HOUR_MS:
+            continue  # an hour is missing
+        paths = {asset: path for asset in ASSETS if (path := _path(closes[asset][begin:end]))}
+        if len(paths) >= FEWEST_COINS and len(paths) == sum(map(any, closes.values())):
+            yield Day(ends_ms[begin:end], paths, "")
+
+
+def _path(prices: Sequence[float | None]) -> tuple[float, ...]:
+    """Return the change since the first price, percent, at each; empty where one is unknown."""
+    known = [price for price in prices if price]
+    if not known or len(known) < len(prices):
+        return ()
+    return tuple(100 * (price / known[0] - 1) for price in known)
+
+
+def _drawn(kind: str, day: Day, reach: float, source: Markup | str) -> Chart:
+    first = day.ends_ms[0]
+    last = day.ends_ms[-1]
     plane = Plane(Axis(first, last, (), ""), axis(-reach, reach, "change, %"), *_EDGES)
 
-    parts = [_GROUND.format(spell.label, plane.left, plane.top, plane.right - plane.left, plane.bottom - plane.top)]
-    parts += [*plane.grid(), *plane.labels()]
-    for number, path in enumerate(spell.paths().values()):
-        points = [(hour.market_ms, value) for hour, value in zip(spell.hours, path, strict=True)]
-        parts.append(plane.path("line" if number == 0 else "line other", points))
-    for (_, words), anchor, x in zip(times, ("start", "end"), (plane.left, plane.right), strict=True):
-        parts.append(text("tick", x, plane.bottom + 34, words, anchor))
+    parts = [*plane.grid(), *plane.labels()]
+    parts += [plane.path("line other", zip(day.ends_ms, path, strict=True)) for path in day.paths.values()]
+    parts.append(plane.path("line", zip(day.ends_ms, day.line, strict=True)))
+    for at, anchor, x in ((first, "start", plane.left), (last, "end", plane.right)):
+        parts.append(text("tick", x, plane.bottom + 34, f"{moment(at):%-d %b, %H:%M}", anchor))
 
-    changes = spell.changes()
-    middle = signed(median(changes.values()))
-    length = f"{len(spell.hours)} hours"
+    changes = {asset: path[-1] for asset, path in day.paths.items()}
     caption = Caption(
-        name=spell_name(spell.label),
-        finding=f"{REGIME[spell.label].capitalize()}: the median asset {middle} in {length}",
-        desc="A line for each asset, in percent from the first hour; the thick one is the first asset of the table.",
+        name=picture_name(kind),
+        finding=day.caption,
+        desc="A thin line for each coin, in percent from the first hour, and a thick one for their average.",
         source=source,
-        columns=("Asset", f"Change over {length}"),
-        rows=tuple((asset, signed(change)) for asset, change in changes.items()),
+        columns=("Asset", "Change over 24 hours"),
+        rows=(("average", signed(day.line[-1])), *((asset, signed(change)) for asset, change in changes.items())),
     )
     return Chart(caption, Markup("").join(parts), _HEIGHT)
 
@@ -146,6 +151,6 @@ def _sample(right: int, of: int) -> Row:
     )
 
 
-def by_label(figures: Mapping[str, Markup]) -> tuple[tuple[RegimeLabel, Markup | None], ...]:
-    """Return each regime with its picture, None where the month had no spell of it."""
-    return tuple((label, figures.get(spell_name(label))) for label in LABELS)
+def by_kind(figures: Mapping[str, Markup]) -> tuple[tuple[str, Markup | None], ...]:
+    """Return the name of each kind of day with its picture, None where no day of the month showed it."""
+    return tuple((name, figures.get(picture_name(kind))) for kind, name in NAMES.items())

@@ -18,9 +18,10 @@ from generator.catalog.links import BADGE, HISTORY_CSV, asset_feed, embedded
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import SourceMode
 from generator.compose.context import TickContext
+from generator.compose.facts import market_now
 from generator.compose.inputs import observed, reading_of
 from generator.site.charts.history import WINDOWS, Lately, Point, Window, history, line_chart, uptime
-from generator.site.charts.lessons import spells
+from generator.site.charts.lessons import day_charts
 from generator.site.charts.plot import Chart
 from generator.site.charts.sources import DATA_FROM, source_of
 from generator.site.files.csv_file import csv_file
@@ -112,8 +113,9 @@ def histories(
         minutes: with a published tick, by the number of the day.
         lessons: of the days that have a page, without those of a backtest.
     """
+    month = hourly_month(ctx.bars)
     drawn = [*_price_charts(ctx, hours), *_futures_charts(ctx)]
-    drawn += spells(hours, _source_of_regimes(ctx, hours))
+    drawn += day_charts(month, market_now(ctx).usual_day, source_of(ctx))
     drawn.append(uptime("uptime", minutes, ctx.freshness.generated_ms, "Source: own record of ticks."))
     charts = {chart.caption.name: chart for chart in drawn if chart is not None}
 
@@ -128,7 +130,7 @@ def histories(
     listed = days([*backtested, *published], ctx.freshness.generated_ms, lessons)
 
     figures = {name: escape(chart) for name, chart in charts.items()}
-    return Histories(charts, figures, files, hourly_month(ctx.bars), listed)
+    return Histories(charts, figures, files, month, listed)
 
 
 def _price_charts(ctx: TickContext, hours: Sequence[Hour]) -> Iterator[Chart | None]:

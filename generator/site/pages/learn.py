@@ -1,4 +1,4 @@
-"""What Learn shows: the nine chapters, a picture of each regime, and three lessons of the latest rounds."""
+"""What Learn shows: the nine chapters, a picture of each kind of day, and three lessons of the latest rounds."""
 
 from collections.abc import Callable, Mapping
 from itertools import pairwise
@@ -8,8 +8,7 @@ from markupsafe import Markup
 
 from generator.arena.values import ArenaView
 from generator.catalog.text.chapters import CHAPTER_OF, CHAPTERS
-from generator.catalog.text.labels import REGIME
-from generator.site.charts.lessons import by_label
+from generator.site.charts.lessons import by_kind
 from generator.site.pages.chapters.chapter import Ask, Facts
 from generator.site.pages.chapters.market import base_rates, correlation, fat_tails, volatility
 from generator.site.pages.chapters.record import calibration, luck, silence
@@ -37,7 +36,7 @@ def learn_view(arena: ArenaView, figures: Mapping[str, Markup]) -> dict[str, Any
         figures: name -> drawn chart; one that could not be drawn is left out.
     """
     return {
-        "regimes": tuple((REGIME[label].capitalize(), label.meaning, picture) for label, picture in by_label(figures)),
+        "kinds_of_day": by_kind(figures),
         "lessons": chosen(arena.lessons),
     }
 

@@ -22,7 +22,7 @@ from generator.compose.inputs import is_simulated
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site.charts.history import FIRST_CHART, WINDOWS
-from generator.site.charts.lessons import by_label
+from generator.site.charts.lessons import by_kind
 from generator.site.charts.sources import source_of
 from generator.site.pages.arena import crowds_scores, live_view, voters
 from generator.site.pages.asset import asset_view
@@ -164,8 +164,8 @@ def _learn(_page: SitePage, view: PageView) -> Mapping[str, Any]:
     return learn_view(view.ctx.arena, view.figures)
 
 
-def _spells(view: PageView) -> tuple[Markup | None, ...]:
-    return tuple(picture for _, picture in by_label(view.figures))
+def _kinds_of_day(view: PageView) -> tuple[Markup | None, ...]:
+    return tuple(picture for _, picture in by_kind(view.figures))
 
 
 def _chapter(page: SitePage, view: PageView) -> Mapping[str, Any]:
@@ -243,7 +243,7 @@ _BY_TEMPLATE: Final[Mapping[str, PageRecipe]] = {
     "pages/status.html": PageRecipe(_status, None),
     "pages/track_record.html": PageRecipe(_record, _record_source),
     "pages/glossary.html": PageRecipe(lambda _, view: {"today": _today(view)}, lambda view: (_today(view),)),
-    "pages/learn.html": PageRecipe(_learn, lambda view: (view.ctx.arena.lessons, _spells(view))),
+    "pages/learn.html": PageRecipe(_learn, lambda view: (view.ctx.arena.lessons, _kinds_of_day(view))),
     "pages/learn_week.html": PageRecipe(lambda _, view: {"weeks": view.weeks}, lambda view: (tuple(view.weeks),)),
     "pages/learn_chapter.html": PageRecipe(_chapter, _chapter_source),
     "pages/daily.html": PageRecipe(_daily, lambda view: daily_source(view.ctx)),
