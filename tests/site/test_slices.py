@@ -10,13 +10,19 @@ from generator.catalog.endpoints import ENDPOINTS, Endpoint
 from generator.catalog.links import openapi_slice
 from generator.catalog.products import PRODUCTS, Product
 from generator.compose.body import encode
+from generator.site.files.discovery import as_example
+from generator.site.files.sample import bundled_as_sold
 from generator.site.openapi.document import openapi
 from generator.site.openapi.slices import slices
 from tests.support.bodies import bodies
 
 BASE = "https://market-intelligence.example.org"
 WHOLE = openapi(base_url=BASE, project="Educational Market Intelligence", contact="", network="mainnet")
-SLICES = slices(WHOLE)
+ANSWERS = {
+    **{path: as_example(body.as_json()) for path, body in bodies("full").items() if path.startswith("/")},
+    **bundled_as_sold(),
+}
+SLICES = slices(WHOLE, ANSWERS)
 ROWS: tuple[Endpoint | Product, ...] = (*ENDPOINTS, *PRODUCTS)
 LONGEST = {"market-regime": 7_000, "main-brain": 8_500, "x402-atlas": 16_000}  # tokens of four bytes; others: 8,000
 
@@ -40,6 +46,35 @@ def test_its_answer_fits_the_schema_that_it_carries(row: Endpoint | Product) -> 
 
     validator = Draft202012Validator({**schema, "components": document["components"]})
     assert [error.message for error in validator.iter_errors(body.as_json())] == []
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
+def test_it_holds_a_short_answer_that_fits_its_schema(row: Endpoint | Product) -> None:
+    document = SLICES[openapi_slice(row.id)]
+    content = document["paths"][row.path]["get"]["responses"]["200"]["content"]["application/json"]
+
+    short = content["examples"]["short"]["value"]
+
+    validator = Draft202012Validator({**content["schema"], "components": document["components"]})
+    assert [error.message for error in validator.iter_errors(short)] == []
+    assert short.keys() == ANSWERS[row.path].keys()
+    assert most_in_a_list(short) == 1
+    assert content["examples"]["answer"].keys() == {"summary", "externalValue"}
+
+
+def most_in_a_list(value: Any) -> int:
+    if isinstance(value, Mapping):
+        return max(map(most_in_a_list, value.values()), default=0)
+    if isinstance(value, list):
+        return max(len(value), *map(most_in_a_list, value)) if value else 0
+    return 0
+
+
+def test_without_an_answer_it_holds_none() -> None:
+    (document,) = (part for path, part in slices(WHOLE).items() if path == openapi_slice("reasoning"))
+    content = document["paths"]["/api/reasoning.php"]["get"]["responses"]["200"]["content"]["application/json"]
+
+    assert list(content["examples"]) == ["answer"]
 
 
 @pytest.mark.parametrize("path", SLICES)

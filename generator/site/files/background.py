@@ -26,6 +26,7 @@ from generator.site.files.downloads import RUNNING, Downloads, downloads, month_
 from generator.site.files.feeds import asset_feeds
 from generator.site.files.history import FILES, Histories, histories
 from generator.site.files.pictures import PICTURES, Drawing, Pictures, drawings, pictures
+from generator.site.files.sample import bundled_as_sold
 from generator.site.openapi.document import openapi, openapi_yaml
 from generator.site.openapi.slices import slices
 from generator.site.words.days import DAYS_KEPT, archived_since_ms, day_path, kept_since_ms
@@ -292,10 +293,12 @@ def static_files(site: Site, examples: Mapping[str, Any], at: datetime, days: Se
         contact=site.contact,
         network=site.network,
     )
+    # Before the first reading there is no free answer worth showing, and nothing for sale.
+    answers = {**examples, **bundled_as_sold()} if examples else {}
     files = {
         OPENAPI_JSON: encode(document),
         OPENAPI_YAML: openapi_yaml(document),
-        **{path: encode(part) for path, part in slices(document).items()},
+        **{path: encode(part) for path, part in slices(document, answers).items()},
         **discovery(site, at.astimezone(UTC), examples=examples, days=days),
     }
     return StaticFiles(files, Reference(document["components"]["schemas"]))

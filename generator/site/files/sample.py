@@ -123,9 +123,19 @@ def of_day(answer: Sold, product: Product) -> dict[str, Any]:
 
 def bundled(product: Product = PRODUCT_BY_ID[HUMAN_REPORT]) -> dict[str, Any]:
     """Return the sample that comes with the program: one answer of a simulated market."""
-    file = resources.files("generator.site.files").joinpath(BUNDLED, f"{product.buy_name}.json")
     note = f"A bundled sample of a chosen simulated day. {SIMULATED}"
-    return _marked(read_json(file.read_text(encoding="utf-8")), product, "bundled", note, None)
+    return _marked(_bundled_answer(product), product, "bundled", note, None)
+
+
+def _bundled_answer(product: Product) -> dict[str, Any]:
+    file = resources.files("generator.site.files").joinpath(BUNDLED, f"{product.buy_name}.json")
+    answer: dict[str, Any] = read_json(file.read_text(encoding="utf-8"))
+    return answer
+
+
+def bundled_as_sold() -> dict[str, dict[str, Any]]:
+    """Return the bundled answer of each product in the form in which one is sold, by request path."""
+    return {product.path: _at_price_of(product, _bundled_answer(product)) for product in PRODUCTS}
 
 
 def bundled_files() -> dict[str, bytes]:
