@@ -14,6 +14,7 @@ class RegimeRow(NamedTuple):
     risk_score: float | None  # 0..100
     volatility: VolatilityWord = VolatilityWord.UNKNOWN
     side: MarketSide = MarketSide.UNKNOWN
+    confidence_kind: str | None = None  # None without a confidence
 
 
 class KnownState(NamedTuple):

@@ -68,7 +68,8 @@ class Round:
 class Hour:
     """The market as published first in an hour, or as a backtest read it at its beginning (`warm_up`).
 
-    `chances` are those of the four regimes in the order of the bodies, None where none was known.
+    `chances` are those of the four regimes in the order of the bodies, None where none was known; `chances_kind` is
+    what they are the chances of, None without any and where the hour was kept before kinds existed.
     """
 
     at_ms: int
@@ -78,6 +79,7 @@ class Hour:
     headline: str
     prices: Mapping[str, float]  # by asset; unknown ones are left out
     warm_up: bool = False
+    chances_kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +306,38 @@ class MoveScores:
     log_skill_percent: MeanInterval = MeanInterval()
     bins: tuple[Bin, ...] = ()  # by chance; `hit` is how often the price moved
     hours: tuple[MoveHour, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HoldScores:
+    """How often the regime's label still stood four hours later, against the chances kept; Brier of four labels, 0..2.
+
+    A case is an hour of which it is known what came; skills are None below ten days or ten labels that did not stand.
+    """
+
+    hours: int = 0  # with a label and chances
+    n: int = 0  # of these with an outcome
+    days: int = 0  # UTC days with one
+    since_ms: int | None = None  # the first and the last of the hours
+    until_ms: int | None = None
+    said_percent: float | None = None  # mean chance that the label still stands
+    held: Proportion = Proportion(0, 0, None, None, None)
+    brier: float | None = None
+    climate_brier: float | None = None
+    persistence_brier: float | None = None
+    climate_skill_percent: MeanInterval = MeanInterval()
+    persistence_skill_percent: MeanInterval = MeanInterval()
+    bins: tuple[Bin, ...] = ()  # by chance; `hit` is how often the label stood
+
+
+@dataclass(frozen=True, slots=True)
+class HoldRecord:
+    """The record of the regime's chances: live, and of the backtest; and the hours of earlier kinds of chances."""
+
+    kind: str | None = None
+    live: HoldScores = HoldScores()
+    backtest: HoldScores = HoldScores()
+    earlier: Mapping[str | None, int] = field(default_factory=dict)  # None: from before kinds were stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -665,4 +699,5 @@ class ArenaView:
     partition_day: PartitionDay | None = None  # of the hours of the last day, live or of the backtest
     ladder_record: LadderScores = NO_LADDER_SCORES  # live
     ladder_backtest: LadderScores = NO_LADDER_SCORES
+    holds: HoldRecord = field(default_factory=HoldRecord)  # whether the regime's label still stands
     refused: dict[str, int] = field(default_factory=dict)  # ballots newly refused in this tick, by reason

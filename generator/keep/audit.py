@@ -13,7 +13,7 @@ from generator.errors import BackupError, GeneratorError
 from generator.record.audit.audit import Audit, AuditError
 from generator.record.audit.ladders import file_complaint
 from generator.record.log.tiles import WIDTH, Edge, Tile, leaf_hash
-from generator.record.memory import ladders, log
+from generator.record.memory import holds, ladders, log
 from generator.record.memory import tables as t
 from generator.record.memory.database import open_database
 
@@ -48,6 +48,8 @@ def audit_memory(url: str, once: Path | None) -> MemoryFigures:
         with engine.begin() as connection:
             edge, audit = _recount(connection)
             _recount_ladders(connection, audit)
+            if complaint := holds.complaint(connection):
+                raise AuditError(complaint)
             compared = 0 if once is None else _compare_tiles(connection, once, edge.size)
     except (AuditError, ValueError) as error:
         raise BackupError(f"the log in the memory does not hold: {error}") from error

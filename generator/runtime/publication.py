@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from gateway.wire.receipts import did_document, read_public
 from generator.arena.daily import published_question
+from generator.arena.holds import KIND
 from generator.arena.values import ArenaView, Hour
 from generator.catalog.discovery import FEEDS, MENU
 from generator.catalog.downloads import RecordFile
@@ -291,6 +292,7 @@ def _keep_hour(app: App, tick: TickFiles) -> None:
         chances=tuple(chances.model_dump().values()) if chances else None,
         headline=market.headline,
         prices={asset: known for asset, known in prices.items() if known is not None},
+        chances_kind=KIND if chances else None,
     )
     memory.keep_hours([hour])
 

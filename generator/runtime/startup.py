@@ -11,6 +11,7 @@ from typing import Final
 
 import structlog
 
+from generator.arena.holds import KIND
 from generator.arena.values import Hour
 from generator.brain.engine import Engine
 from generator.brain.label import LABELS
@@ -237,6 +238,7 @@ def _read_hour(at_ms: int, market_ms: int, engine: Engine, prices: Mapping[str, 
         headline="",
         prices={asset: value for asset, value in shown.items() if value is not None},
         warm_up=True,
+        chances_kind=KIND,
     )
 
 

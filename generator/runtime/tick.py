@@ -12,6 +12,7 @@ import structlog
 from gateway.wire.inbox import MOST_VOTERS, AnnouncedRound
 from generator.arena import daily
 from generator.arena.ballots import BallotFile, judge_all
+from generator.arena.holds import KIND
 from generator.arena.ladders import said_of
 from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayInputs, play
@@ -288,6 +289,7 @@ def _regime_row(reading: BrainReading | None) -> RegimeRow | None:
         risk_score=regime.risk_score,
         volatility=regime.axes.swings,
         side=regime.axes.side,
+        confidence_kind=None if regime.confidence is None else KIND,
     )
 
 

@@ -35,7 +35,7 @@ PORTS: Final = {
 SEEDS: Final = {"e321992": 2061}
 DROPPED: Final = {"settling_until", "keep_until"}  # wall times of payments, which schema 0005 no longer has
 HISTORY: Final = {
-    "memory": ("rounds", "lessons", "predictions", "ballots", "log_entries", "voters"),
+    "memory": ("rounds", "lessons", "predictions", "ballots", "log_entries", "voters", "hours"),
     "payments": ("payments",),
 }
 
@@ -55,7 +55,8 @@ def rows(state: Path) -> dict[str, list[dict[str, Any]]]:
     for name, tables in HISTORY.items():
         with sqlite3.connect(f"file:{state / name}.sqlite3?mode=ro", uri=True) as database:
             database.row_factory = sqlite3.Row
-            for table in tables:
+            present = {name for (name,) in database.execute("select name from sqlite_master where type = 'table'")}
+            for table in present.intersection(tables):
                 found[table] = [dict(row) for row in database.execute(f"select * from {table}")]
         database.close()
     return found

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Table, insert, select
 
+from generator.arena.holds import KIND
 from generator.arena.state import RegimeRow
 from generator.arena.values import Event
 from generator.catalog.words import MarketSide, VolatilityWord
@@ -29,7 +30,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def play_regime(memory: Memory, at_ms: int, label: str, confidence: float | None = 60.0, **axes: Any) -> None:
-    regime = RegimeRow(label, "NEUTRAL", confidence, 12.5, **axes)
+    regime = RegimeRow(label, "NEUTRAL", confidence, 12.5, **{"confidence_kind": KIND, **axes})
     play_tick(memory, replace(inputs_at(at_ms), regime=regime))
 
 
@@ -122,6 +123,14 @@ def test_a_day_ago_is_the_nearest_tick_within_half_an_hour(memory: Memory) -> No
     play_regime(memory, NOON, "range")
 
     assert memory.day_before(NOON) == ("range", 55.5, 12.5)
+
+
+def test_a_confidence_of_an_earlier_kind_is_not_compared_with_todays(memory: Memory) -> None:
+    play_regime(memory, NOON - DAY, "range", 55.5, confidence_kind=None)
+
+    assert memory.day_before(NOON) == ("range", None, 12.5)
+    [change] = memory.regime_changes(10)
+    assert (change.confidence, change.confidence_kind) == (55.5, None)
 
 
 def test_changes_of_the_regime_are_kept_and_become_events(memory: Memory) -> None:

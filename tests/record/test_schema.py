@@ -24,6 +24,10 @@ RANGES = ("ranges", "moves", "due_ms")
 LATER_COLUMNS = (*RANGES, "call", "chances_kind")
 # What takes a memory from each schema to the one before.
 UNDONE = {
+    "16": (
+        "ALTER TABLE hours DROP COLUMN chances_kind",
+        "ALTER TABLE regime_history DROP COLUMN confidence_kind",
+    ),
     "15": (
         "DROP TABLE venues",
         "ALTER TABLE rounds DROP COLUMN chances_kind",
@@ -158,7 +162,7 @@ def test_a_new_memory_is_stamped_with_the_schema_that_an_earlier_program_reads_t
     assert schema_of(filled) == (t.SCHEMA_VERSION, t.SCHEMA_VERSION)
 
 
-@pytest.mark.parametrize("version", ["4", "5", "6", "7", "8", "9", "10", "12"])
+@pytest.mark.parametrize("version", ["4", "5", "6", "7", "8", "9", "10", "12", "15"])
 def test_a_memory_of_each_earlier_program_is_stamped_and_has_todays_tables(
     tmp_path: Path, filled: Path, version: str
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from generator.arena.holds import KIND
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import MarketSide, SourceMode, VolatilityWord
 from generator.record.memory.history import RegimeChange
@@ -33,7 +34,7 @@ def state_changes(*states: tuple[VolatilityWord, MarketSide], label: str = "rang
     """Return changes an hour apart, of states given oldest first, newest first."""
     moments = range(START_MS, START_MS + len(states) * HOUR_MS, HOUR_MS)
     rows = [
-        RegimeChange(at_ms, label, "NEUTRAL", 0.612, 41.3, warm_up=False, volatility=volatility, side=side)
+        RegimeChange(at_ms, label, "NEUTRAL", 0.612, 41.3, False, volatility, side, confidence_kind=KIND)
         for at_ms, (volatility, side) in zip(moments, states, strict=True)
     ]
     return rows[::-1]
@@ -223,6 +224,17 @@ def test_a_label_of_today_is_named_whatever_its_chance() -> None:
     assert "<p>The label is risk-on. Confidence 40.0 of 100" in newest["content_html"]
     assert "Confidence is how likely this label still stands in four hours.</p>" in newest["content_html"]
     assert "given the evidence" not in newest["content_html"]
+
+
+def test_a_confidence_of_an_earlier_kind_keeps_its_words() -> None:
+    changed = state_changes((CALM, MarketSide.FLAT), (CALM, MarketSide.RISING), label="risk_on")
+    earlier = [replace(change, confidence_kind=None) for change in changed]
+
+    newest, _ = items(feeds(SITE, SourceMode.LIVE, (), earlier, AT))
+
+    assert "<p>The label is risk-on. Confidence 61.2 of 100" in newest["content_html"]
+    assert "Confidence is the probability of this regime given the evidence" in newest["content_html"]
+    assert "four hours" not in newest["content_html"]
 
 
 CALM = VolatilityWord.CALM

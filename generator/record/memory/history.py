@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Column, Connection, Select, bindparam, distinct, func, select
 
 from gateway.wire.foreign import read_json
+from generator.arena.holds import KIND
 from generator.arena.state import KnownState, RegimeRow
 from generator.arena.values import Hour
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
@@ -45,6 +46,7 @@ class RegimeChange:
     warm_up: bool
     volatility: VolatilityWord | None = None  # None: of a tick from before the axes were kept
     side: MarketSide | None = None
+    confidence_kind: str | None = None  # None: without a confidence, or of a tick from before kinds existed
 
 
 def store_tick(connection: Connection, tick_id: str, **values: Any) -> None:
@@ -128,6 +130,7 @@ def store_regime(connection: Connection, at_ms: int, regime: RegimeRow, *, warm_
         "risk_score": regime.risk_score,
         "volatility": str(regime.volatility),
         "side": str(regime.side),
+        "confidence_kind": regime.confidence_kind,
         "changed": regime.label != last_regime(connection) or is_other_state,
         "warm_up": warm_up,
     }
@@ -136,22 +139,26 @@ def store_regime(connection: Connection, at_ms: int, regime: RegimeRow, *, warm_
 
 
 def day_before(connection: Connection, now_ms: int) -> tuple[str | None, float | None, float | None]:
-    """Return label, confidence and risk score of the tick nearest to 24 hours ago, within 30 minutes."""
+    """Return label, confidence and risk score of the tick nearest to 24 hours ago, within 30 minutes.
+
+    A confidence of another kind than today's is none: the two cannot be compared.
+    """
     c = t.regime_history.c
     then = now_ms - DAY_MS
-    query = select(c.label, c.confidence, c.risk_score).where(
+    query = select(c.label, c.confidence, c.risk_score, c.confidence_kind).where(
         c.at_ms >= then - DAY_TOLERANCE_MS, c.at_ms <= then + DAY_TOLERANCE_MS
     )
     row = connection.execute(query.order_by(func.abs(c.at_ms - then), c.id).limit(1)).one_or_none()
     if row is None:
         return None, None, None
-    return row[0], row[1], row[2]
+    return row.label, row.confidence if row.confidence_kind == KIND else None, row.risk_score
 
 
 def regime_changes(connection: Connection, limit: int) -> tuple[RegimeChange, ...]:
     """Return the ticks where the label or the state changed, newest first."""
     c = t.regime_history.c
-    query = select(c.at_ms, c.label, c.mode, c.confidence, c.risk_score, c.warm_up, c.volatility, c.side)
+    words = (c.label, c.mode, c.volatility, c.side, c.confidence_kind)
+    query = select(c.at_ms, c.confidence, c.risk_score, c.warm_up, *words)
     newest = query.where(c.changed.is_(True)).order_by(c.id.desc()).limit(limit)
     return tuple(_regime_change(row) for row in connection.execute(newest).mappings())
 

@@ -25,7 +25,7 @@ from generator.catalog.words import RoundPhase
 from generator.errors import MemoryUnreadable
 from generator.lease import Fence, no_fence
 from generator.record.audit.recount import BallotPart
-from generator.record.memory import ballots, daily, database, history, ladders, log, rounds, venues
+from generator.record.memory import ballots, daily, database, history, holds, ladders, log, rounds, venues
 from generator.record.memory import tables as t
 from generator.record.memory import totals as kept_totals
 from generator.record.memory.database import name_of, open_database, translated
@@ -313,6 +313,7 @@ class Memory:
             crowd_record=totals.live.crowd.scores(),
             simulated_crowd_record=totals.live.simulated_crowd.scores(),
             daily=self._cached("daily", None, lambda: daily.newest(connection)),
+            holds=self._cached("holds", history.newest_hour_ms(connection), lambda: holds.totals(connection).record()),
             leaderboard=self._cached("leaders", totals.live.lessons.total, lambda: ballots.rank(connection)),
         )
 
@@ -407,6 +408,7 @@ class Memory:
         """Keep what was published first in each hour; one that is not later than all before it is left out."""
         with self.writing() as connection:
             history.store_hours(connection, found)
+            holds.count(connection)
 
     def exports(self) -> Exports:
         """Return a reader of whole months, for another thread."""

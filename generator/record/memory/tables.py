@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-SCHEMA_VERSION: Final = "15"
+SCHEMA_VERSION: Final = "16"
 """The newest migration; a memory of this schema needs no Alembic to start."""
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
@@ -160,6 +160,7 @@ regime_history = sa.Table(
     # The label or the state by the two axes differs from the last that was known: such a row is never pruned.
     *_given(sa.Boolean, "warm_up", "changed"),
     *_maybe(sa.String(16), "volatility", "side"),  # NULL: of a tick from before the axes were kept
+    *_maybe(sa.String(32), "confidence_kind"),  # NULL: without a confidence, and before kinds existed
 )
 
 # What was published first in each hour; kept for good.
@@ -171,6 +172,7 @@ hours = sa.Table(
     *_given(sa.String(24), "label"),
     *_given(sa.Text, "chances", "headline", "prices"),  # JSON: of the four regimes or null; prices JSON, by asset
     *_given(sa.Boolean, "warm_up"),
+    *_maybe(sa.String(32), "chances_kind"),  # NULL: without chances, and before kinds existed
 )
 
 # What venues said of books and futures, as it was first in each 5 minutes (a day of them) and in each hour.

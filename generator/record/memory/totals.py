@@ -173,26 +173,28 @@ def _hits(stored: Mapping[str, Any]) -> HitSums:
         total=Ratio(**stored["total"]),
         by_call={Call(call): Ratio(**ratio) for call, ratio in stored["by_call"].items()},
         base_hits=stored["base_hits"],
-        bins=_cells(stored["bins"]),
+        bins=cells_of(stored["bins"]),
         last_ms=stored["last_ms"],
     )
 
 
 def _move(stored: Mapping[str, Any]) -> MoveSums:
     return MoveSums(
-        total=_cell(stored["total"]),
+        total=cell_of(stored["total"]),
         usual=stored["usual"],
         brier=Ratio(**stored["brier"]),
         log=Ratio(**stored["log"]),
-        bins=_cells(stored["bins"]),
-        hours=_cells(stored["hours"]),
+        bins=cells_of(stored["bins"]),
+        hours=cells_of(stored["hours"]),
         hour_brier={int(hour): Ratio(**ratio) for hour, ratio in stored["hour_brier"].items()},
     )
 
 
-def _cells(stored: Mapping[str, Any]) -> dict[int, Cell]:
-    return {int(at): _cell(cell) for at, cell in stored.items()}
+def cells_of(stored: Mapping[str, Any]) -> dict[int, Cell]:
+    """Read cells by their bin or hour."""
+    return {int(at): cell_of(cell) for at, cell in stored.items()}
 
 
-def _cell(stored: Mapping[str, Any]) -> Cell:
+def cell_of(stored: Mapping[str, Any]) -> Cell:
+    """Read one cell."""
     return Cell(stored["said"], Ratio(**stored["came"]))

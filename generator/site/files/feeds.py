@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from markupsafe import Markup
 
 from generator.arena.daily import scores_of
+from generator.arena.holds import KIND
 from generator.arena.state import KnownState
 from generator.arena.values import DailyQuestion, PredictionMade, Tally
 from generator.catalog.assets import ASSETS
@@ -56,7 +57,7 @@ PRACTICE_TODAY: Final = (
 WARM_UP: Final = "From a backtest on past data before the service first started; scored separately."
 EVEN_CHANCE: Final = 50.0  # percent
 HOLDS_NOTE: Final = "Confidence is how likely this label still stands in four hours."
-NOTE_THEN: Final = (  # of entries from before the axes were kept, whose confidence was of another kind
+NOTE_THEN: Final = (  # of entries from before kinds were kept, whose confidence was of another
     "Confidence is the probability of this regime given the evidence; it does not forecast what comes next."
 )
 
@@ -415,7 +416,7 @@ def _of_state(
         title=title,
         path="/",
         tags=("state", volatility_words(volatility), side_words(side)),
-        paragraphs=(first, f"The label is {_name(change)}.{_figures(change)} {HOLDS_NOTE}"),
+        paragraphs=(first, f"The label is {_name(change)}.{_figures(change)} {_note(change)}"),
         warm_up=change.warm_up,
         kind="state",
         volatility=STEP_OF_VOLATILITY[volatility],
@@ -436,6 +437,12 @@ def _known_or_none(word: VolatilityWord | MarketSide) -> str | None:
 def _name(change: RegimeChange) -> str:
     """Return what the regime is called."""
     return REGIME[RegimeLabel(change.label)]
+
+
+def _note(change: RegimeChange) -> str:
+    """Say what the confidence of an entry is; one of an earlier kind keeps the words that it was published in."""
+    is_of_today = change.confidence is None or change.confidence_kind == KIND
+    return HOLDS_NOTE if is_of_today else NOTE_THEN
 
 
 def _figures(change: RegimeChange) -> str:

@@ -1,0 +1,235 @@
+"""Whether the regime's label still stands four hours later: the chances kept of each hour against the label then.
+
+A case is an hour with a label and chances of today's kind, of which the label four hours later was kept too: in market
+time and by the clock, to five minutes. After a gap it is not known, and nothing is scored. Chances of an earlier kind
+meant something else; their hours are counted, and not scored.
+
+Baselines are the climate, how often each label stood in the hours up to then (each label begins with one), and
+persistence, which is sure that the label stays. Hours overlap, and a label stands for half a day: blocks are whole UTC
+days, each counted once the last of its outcomes is due.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from generator.arena.blocks import Cell, Ratio, bin_of
+from generator.arena.moves import mean, skill
+from generator.arena.ranges import ENOUGH_BLOCKS
+from generator.arena.rates import ENOUGH, rate
+from generator.arena.values import Bin, HoldRecord, HoldScores, Hour, MeanInterval, Proportion
+from generator.brain.holds import HOURS
+from generator.brain.label import REGIMES
+from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
+from generator.catalog.formats import probabilities
+from generator.catalog.words import ConfidenceKind
+
+KIND: Final = ConfidenceKind.HOLDS_FOUR_HOURS.value
+AHEAD_MS: Final = HOURS * HOUR_MS
+CLOSE_MS: Final = 5 * MINUTE_MS
+EDGES: Final = (0.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0)  # percent
+ENOUGH_CHANGES: Final = 10  # labels that did not stand, below which no skill is shown
+_LABELS: Final = tuple(label.value for label in REGIMES)
+_UNITS: Final = 10_000  # a published chance is a whole number of these
+_E8: Final = _UNITS**2
+_MISSED: Final = 0.025  # of each end of a 95% interval
+
+
+class _Case(NamedTuple):
+    """One hour of which it is known what came."""
+
+    said: int  # that the label still stands, in ten-thousandths
+    held: int
+    own: int  # Brier scores of the four chances, times 10^8
+    climate: int
+    persistence: int
+
+
+def four_way(chances: Sequence[float], came: int) -> int:
+    """Return the Brier score of four chances, 0 (certain and right) .. 2 (certain and wrong), times 10^8.
+
+    Source: G. W. Brier, Verification of forecasts expressed in terms of probability, 1950.
+
+    >>> four_way((0.7, 0.1, 0.1, 0.1), 0) / 10**8  # .3^2 + 3 x .1^2
+    0.12
+    """
+    units = [round(chance * _UNITS) for chance in chances]
+    units[came] -= _UNITS
+    return sum(unit * unit for unit in units)
+
+
+@dataclass(frozen=True, slots=True)
+class HoldSums:
+    """Sums over hours of one kind, a day at a time; immutable."""
+
+    hours: int = 0  # with a label and chances
+    first_ms: int = 0  # the first and the last of them
+    last_ms: int = 0
+    held: Cell = field(default_factory=Cell)
+    climate: Ratio = field(default_factory=Ratio)  # of the chances' Brier score over the climate's
+    persistence: Ratio = field(default_factory=Ratio)
+    bins: Mapping[int, Cell] = field(default_factory=dict)  # by the chance that the label still stands
+
+    def plus(self, hours: Sequence[Hour], cases: Sequence[_Case]) -> HoldSums:
+        """Add the hours of one day, and those of them of which it is known what came."""
+        sums = replace(
+            self,
+            hours=self.hours + len(hours),
+            first_ms=self.first_ms or hours[0].at_ms,
+            last_ms=hours[-1].at_ms,
+        )
+        if not cases:
+            return sums
+
+        by_bin: dict[int, list[_Case]] = {}
+        for case in cases:
+            by_bin.setdefault(bin_of(EDGES, 100 * case.said / _UNITS), []).append(case)
+        own = sum(case.own for case in cases)
+        return replace(
+            sums,
+            held=_added(self.held, cases),
+            climate=self.climate.plus(own, sum(case.climate for case in cases)),
+            persistence=self.persistence.plus(own, sum(case.persistence for case in cases)),
+            bins={**self.bins, **{at: _added(self.bins.get(at, Cell()), of) for at, of in by_bin.items()}},
+        )
+
+    def scores(self, *, backtest: bool) -> HoldScores:
+        """Return the scores, of live hours or of the `backtest`."""
+        came = self.held.came
+        n = came.below
+        brier = mean(self.climate.above, _E8, n)
+        climate = mean(self.climate.below, _E8, n)
+        persistence = mean(self.persistence.below, _E8, n)
+        says_something = came.blocks >= ENOUGH_BLOCKS and n - came.above >= ENOUGH_CHANGES
+
+        return HoldScores(
+            hours=self.hours,
+            n=n,
+            days=came.blocks,
+            since_ms=self.first_ms if self.hours else None,
+            until_ms=self.last_ms if self.hours else None,
+            said_percent=self.held.said_percent,
+            held=_share(came, backtest=backtest),
+            brier=brier,
+            climate_brier=climate,
+            persistence_brier=persistence,
+            climate_skill_percent=skill(brier, climate, self.climate) if says_something else MeanInterval(),
+            persistence_skill_percent=skill(brier, persistence, self.persistence) if says_something else MeanInterval(),
+            bins=tuple(self._bin(at, low, high, backtest=backtest) for at, (low, high) in enumerate(pairwise(EDGES))),
+        )
+
+    def _bin(self, at: int, low: float, high: float, *, backtest: bool) -> Bin:
+        cell = self.bins.get(at, Cell())
+        n = cell.came.below
+        hit = _share(cell.came, backtest=backtest) if n >= ENOUGH else None
+        return Bin(low, high, n, hit, cell.said_percent)
+
+
+def _added(cell: Cell, cases: Sequence[_Case]) -> Cell:
+    return cell.plus(sum(case.said for case in cases), sum(case.held for case in cases), len(cases))
+
+
+def _share(came: Ratio, *, backtest: bool) -> Proportion:
+    """Return how often the label stood; where it always or never did, with the exact limits of as many free cases.
+
+    Source: C. J. Clopper and E. S. Pearson, The use of confidence or fiducial limits, 1934.
+    """
+    n = came.below
+    if not n or 0 < came.above < n:
+        return came.rate(backtest=backtest)
+
+    edge = 100 * _MISSED ** (came.design_effect / n)
+    exact = MeanInterval(100.0, edge, 100.0) if came.above else MeanInterval(0.0, 0.0, 100 - edge)
+    return rate(came.above, n, backtest=backtest, resampled=exact)
+
+
+Sums = Mapping[str, HoldSums]  # by kind, empty where the hour was kept before kinds existed
+
+
+@dataclass(frozen=True, slots=True)
+class HoldTotals:
+    """What is counted of the whole record; immutable."""
+
+    day: int = 0  # number of the first UTC day that is not counted yet
+    live: Sums = field(default_factory=dict)
+    backtest: Sums = field(default_factory=dict)
+    stood: Mapping[str, Sequence[int]] = field(default_factory=dict)  # by kind: hours with each of the four labels
+
+    def is_behind(self, until_ms: int) -> bool:
+        """Return whether a day is over that is not counted, where every hour up to a time is kept."""
+        return self.day < _first_open_day(until_ms)
+
+    def plus(self, hours: Sequence[Hour], until_ms: int) -> HoldTotals:
+        """Count the days of which no outcome comes after a time.
+
+        Args:
+            hours: from the first day that is not counted to five minutes after that time, oldest first.
+            until_ms: that time.
+        """
+        end = _first_open_day(until_ms)
+        parts: dict[bool, dict[str, HoldSums]] = {False: dict(self.live), True: dict(self.backtest)}
+        stood = {kind: list(counts) for kind, counts in self.stood.items()}
+
+        days: dict[tuple[int, bool, str], list[Hour]] = {}
+        for hour in hours:
+            if self.day <= hour.at_ms // DAY_MS < end and hour.chances is not None and hour.label in _LABELS:
+                days.setdefault((hour.at_ms // DAY_MS, hour.warm_up, hour.chances_kind or ""), []).append(hour)
+
+        times = [hour.at_ms for hour in hours]
+        for (_, warm_up, kind), of_day in days.items():
+            cases = []
+            for hour in of_day if kind == KIND else ():
+                counts = stood.setdefault(kind, [0] * len(_LABELS))
+                counts[_LABELS.index(hour.label)] += 1
+                later = _later(hour, hours, times)
+                if later is not None:
+                    cases.append(_case(hour, later, counts))
+            parts[warm_up][kind] = parts[warm_up].get(kind, HoldSums()).plus(of_day, cases)
+
+        return HoldTotals(max(self.day, end), parts[False], parts[True], stood)
+
+    def record(self) -> HoldRecord:
+        """Return what is shown: the scores of today's kind, and how many hours are of earlier ones."""
+        hours = Counter({kind: sums.hours for kind, sums in self.live.items() if kind != KIND})
+        return HoldRecord(
+            kind=KIND,
+            live=self.live.get(KIND, HoldSums()).scores(backtest=False),
+            backtest=self.backtest.get(KIND, HoldSums()).scores(backtest=True),
+            earlier={kind or None: hours[kind] for kind in sorted(hours)},
+        )
+
+
+def _first_open_day(until_ms: int) -> int:
+    """Return the first UTC day of which an outcome may come after a time."""
+    return (until_ms - AHEAD_MS) // DAY_MS
+
+
+def _later(hour: Hour, hours: Sequence[Hour], times: Sequence[int]) -> Hour | None:
+    """Return the hour four hours later; None where none was kept then, or the replay was moved in between."""
+    due_ms = hour.at_ms + AHEAD_MS
+    first = bisect_left(times, due_ms - CLOSE_MS)
+    near = [later for later in hours[first : first + 2] if abs(later.at_ms - due_ms) <= CLOSE_MS]
+    in_step = [later for later in near if abs(later.market_ms - hour.market_ms - AHEAD_MS) <= CLOSE_MS]
+    known = [later for later in in_step if later.label in _LABELS]
+    return min(known, key=lambda later: abs(later.at_ms - due_ms), default=None)
+
+
+def _case(hour: Hour, later: Hour, stood: Sequence[int]) -> _Case:
+    """Score what was said of an hour; `stood` counts the labels up to it."""
+    now = _LABELS.index(hour.label)
+    came = _LABELS.index(later.label)
+    said = hour.chances or ()
+    cases = sum(stood) + len(stood)
+    climate = probabilities(tuple((count + 1) / cases for count in stood))
+    return _Case(
+        said=round(said[now] * _UNITS),
+        held=int(came == now),
+        own=four_way(said, came),
+        climate=four_way(climate, came),
+        persistence=0 if came == now else 2 * _E8,
+    )
