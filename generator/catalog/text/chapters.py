@@ -14,6 +14,70 @@ class ChapterText(NamedTuple):
     practice: str = ""  # the kind of question on the practice page that exercises it, if one does
 
 
+class Remark(NamedTuple):
+    """What an answer says of its own count: by where its interval lies against what it is compared with."""
+
+    above: str
+    inside: str
+    below: str
+    few: str = "Too few to say more."  # cases for an interval
+
+
+LUCK_AT_TIMES: Final = "One such count in twenty looks so by luck alone."
+REMARKS: Final = {
+    "again": Remark(
+        above=f"That is above any hour's share: in this record a rise made another one likelier. {LUCK_AT_TIMES}",
+        inside="Any hour's share lies inside, so this count shows no effect of a rise.",
+        below=f"That is below any hour's share: in this record a rise made another one less likely. {LUCK_AT_TIMES}",
+    ),
+    "rule": Remark(
+        above="Days went further: their hours did not cancel as independent ones do.",
+        inside="The rule says half, which lies inside: these days do not speak against it.",
+        below="Days went less far: ups and downs cancelled more than independent hours do.",
+        few="So few days may differ from a rule by luck.",
+    ),
+    "wild": Remark(
+        above="Wild hours came in groups: that is why it can be said how far.",
+        inside="Those 20 lie inside: in these hours no grouping can be shown.",
+        below="Here a wild hour was followed by another less often than any hour is.",
+    ),
+    "tails": Remark(
+        above="That is more than luck makes of a bell curve: the tails are fat.",
+        inside="A bell curve's share lies inside: in these hours no fat tails can be shown.",
+        below="That is fewer than a bell curve has: the tails of these hours were thin.",
+        few="So few hours say little of their tails.",
+    ),
+    "together": Remark(
+        above="These coins moved together.",
+        inside="That lies inside: here they moved together no more than independent ones.",
+        below="These moved against each other more often than independent ones.",
+    ),
+    "thin": Remark(
+        above="Books thinned out when prices ran: a large order costs most just when many want to trade.",
+        inside="By the count of those hours, that difference may well be luck.",
+        below="Here books were deeper when prices ran.",
+        few="So few hours say little of wild ones.",
+    ),
+    "held_90": Remark(
+        above="More held than the 90 promised: the ranges were too wide, and said less than was known.",
+        inside="The 90 promised lie inside: as far as this many hours can show, the ranges kept their promise.",
+        below="Fewer held than the 90 promised: the ranges were too narrow.",
+        few="So few hours cannot show whether a promise is kept.",
+    ),
+    "held_50": Remark(
+        above="More held than the 50 promised: the ranges were too wide, which is as wrong as too narrow.",
+        inside="The 50 promised lie inside. Ranges that hold too much are as wrong as ranges that hold too little.",
+        below="Fewer held than the 50 promised: the ranges were too narrow.",
+        few="So few hours cannot show whether a promise is kept.",
+    ),
+    "best_rule": Remark(
+        above=f"Luck again: none of these rules knows anything. {LUCK_AT_TIMES}",
+        inside="One half lies inside: what luck gave in the one stretch it did not give in the other.",
+        below=f"Luck the other way: none of these rules knows anything. {LUCK_AT_TIMES}",
+    ),
+}
+
+
 CHAPTERS: Final = (
     ChapterText(
         "base-rates",
@@ -22,8 +86,8 @@ CHAPTERS: Final = (
         "How often an hour ends near its start, and why that count is the forecast to beat.",
         (
             (
-                "The base rate is how often something came in the past. It is the first forecast of everything, and "
-                "hard to beat: most of what a chart seems to say is less than what a plain count says."
+                "The base rate is how often something happened in the past. It is the first forecast of everything, "
+                "and hard to beat: most of what a chart seems to say is less than what a plain count says."
             ),
             (
                 "Start there, and move away only as far as the evidence carries you. Whoever claims skill has to do "
@@ -38,8 +102,8 @@ CHAPTERS: Final = (
         "How moves grow with the square root of time, why wild hours come in groups, and where a 90% range ends.",
         (
             (
-                "Calm hours follow calm hours, and wild ones wild ones. So a range can be given in which the price "
-                "should end 50 or 90 times in 100, though not on which side."
+                "In most markets calm hours follow calm hours, and wild ones wild ones. So a range can be given in "
+                "which the price should end 50 or 90 times in 100, though not on which side."
             ),
             (
                 "Ups and downs cancel in part. If hours are independent, a move grows with the square root of time: "
@@ -60,7 +124,7 @@ CHAPTERS: Final = (
             ),
             (
                 "So a 90% range is not nearly a 100% range, and what lies outside of it may lie far outside. A few "
-                "hours make most of what a month moves."
+                "hours can make much of what a month moves."
             ),
         ),
     ),
@@ -71,8 +135,8 @@ CHAPTERS: Final = (
         "How often nearly all assets went the same way in an hour, and how many bets the coins are.",
         (
             (
-                "Crypto assets rise and fall together. Holding many of them spreads the risk of one project, hardly "
-                "the risk of the market."
+                "Crypto assets mostly rise and fall together. Holding many of them spreads the risk of one project, "
+                "hardly the risk of the market."
             ),
             (
                 "The same is true of evidence: assets that all went up are closer to one observation than to one each, "
@@ -118,12 +182,12 @@ CHAPTERS: Final = (
         (
             (
                 "Of all outcomes that were given 40 in 100, about 40 in 100 should come true. In the picture the "
-                "chances of a move that were given lie from left to right, what came from bottom to top: honest "
-                "chances lie on the dashed line."
+                "chances of a move that were given lie from left to right, how often it came true from bottom to "
+                "top: honest chances lie on the dashed line."
             ),
             (
                 "A score is proper if an honest chance has the best mean of all that could be said. The Brier score "
-                "is: the squared distance of each chance from what came, and smaller is better."
+                "is: the squared distance of each chance from what happened, and smaller is better."
             ),
             (
                 "Confidence in a regime is another number. The true regime is never revealed, so it can be checked on "

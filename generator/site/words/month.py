@@ -44,11 +44,17 @@ class HourlyMonth:
                 moves[end_ms] = 100 * (close / before - 1)
         return moves
 
-    def together(self) -> list[tuple[float, ...]]:
-        """Return the moves of all assets, in the order of `ASSETS`, over each hour in which all are known."""
-        by_asset = [self.moves(asset) for asset in ASSETS]
+    def known_assets(self) -> tuple[str, ...]:
+        """Return the assets with any price, in the order of `ASSETS`."""
+        return tuple(asset for asset in ASSETS if self.known("close", asset))
+
+    def together(self, assets: Sequence[str]) -> dict[int, tuple[float, ...]]:
+        """Return the moves of some assets over each hour in which all are known, by the hour at which it ended."""
+        if not assets:
+            return {}
+        by_asset = [self.moves(asset) for asset in assets]
         shared = set(by_asset[0]).intersection(*by_asset[1:])
-        return [tuple(moves[end_ms] for moves in by_asset) for end_ms in sorted(shared)]
+        return {end_ms: tuple(moves[end_ms] for moves in by_asset) for end_ms in sorted(shared)}
 
 
 def hourly_month(bars: BarFrame | None) -> HourlyMonth:
@@ -70,9 +76,9 @@ def _known(values: Sequence[float]) -> Values:
     return tuple(None if math.isnan(value) else value for value in values)
 
 
-def pairs(moves: Mapping[int, float]) -> Iterator[tuple[float, float]]:
-    """Give the move of each hour with that of the hour after it, oldest first."""
+def pairs(moves: Mapping[int, float]) -> Iterator[tuple[int, float, float]]:
+    """Give when each hour ended and its move, with that of the hour after it, oldest first."""
     for end_ms in sorted(moves):
         after = moves.get(end_ms + HOUR_MS)
         if after is not None:
-            yield moves[end_ms], after
+            yield end_ms, moves[end_ms], after

@@ -1,23 +1,30 @@
 """What a chapter is made of: questions whose answers are counted, each with a guess that can be set before."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
-from generator.arena.rates import ENOUGH
-from generator.arena.values import ArenaView, PredictionMade
+from generator.arena.blocks import Ratio
+from generator.arena.ranges import ENOUGH_BLOCKS
+from generator.arena.rates import ENOUGH, part
+from generator.arena.values import ArenaView, PredictionMade, Proportion
+from generator.catalog.durations import HOUR_MS
+from generator.catalog.text.chapters import REMARKS
 from generator.site.charts.plot import Chart
 from generator.site.words.month import HourlyMonth
 
 OWN_RECORD: Final = "Source: own record."
+_LONG_BLOCK: Final = 24  # hours
+_SHORT_BLOCK: Final = 4
 _STEPS: Final = 100  # of a slider, at least
+Case = tuple[int, bool]  # a time in ms, and whether something came true
 
 
 class Guess(NamedTuple):
-    """A slider: from where to where it goes, and what came; `words` hold a place for the number."""
+    """A slider: from where to where it goes, and the answer; `words` hold a place for the number."""
 
     answer: float
     least: float
@@ -27,13 +34,13 @@ class Guess(NamedTuple):
 
     @property
     def start(self) -> float:
-        """Where the slider is first: in the middle, whatever came."""
+        """Where the slider is first: in the middle, whatever the answer is."""
         middle = self.least + (self.most - self.least) / 2
         return round(self.step * round(middle / self.step), 6)
 
 
 class Ask(NamedTuple):
-    """One question: a guess where its answer is a number, what came, and a picture where one helps.
+    """One question: a guess where its answer is a number, the answer, and a picture where one helps.
 
     Args:
         at_ms: the start of the hour that is asked about, where it is one.
@@ -69,27 +76,72 @@ class Facts:
         return list(self.due), " (a backtest before the start)"
 
 
-def counted(hits: int, n: int) -> str:
-    """Write a count, and as a share of a hundred where there are cases enough.
+def in_blocks(cases: Iterable[tuple[int, int, int]], *, hours: int = 1) -> Ratio:
+    """Return the ratio of two totals over blocks of hours: days where there are ten of them, else four hours.
 
-    >>> counted(3, 10), counted(120, 400)
-    ('3 of 10', '120 of 400, 30 in 100')
+    Hours that follow each other, and the assets of one hour, are fewer cases than they seem.
+
+    Args:
+        cases: (time in ms, y, x).
+        hours: that one case takes; cases that overlap have blocks of twice as many.
     """
-    words = f"{hits:,} of {n:,}"
-    if n < ENOUGH:
+    every = list(cases)
+    shortest = max(_SHORT_BLOCK, 2 * hours if hours > 1 else 1)
+    ratio = _blocks(every, max(_LONG_BLOCK, shortest) * HOUR_MS)
+    return ratio if ratio.blocks >= ENOUGH_BLOCKS else _blocks(every, shortest * HOUR_MS)
+
+
+def _blocks(cases: Iterable[tuple[int, int, int]], length_ms: int) -> Ratio:
+    by_block: dict[int, tuple[int, int]] = {}
+    for at_ms, above, below in cases:
+        block = at_ms // length_ms
+        of_above, of_below = by_block.get(block, (0, 0))
+        by_block[block] = (of_above + above, of_below + below)
+    ratio = Ratio()
+    for above, below in by_block.values():
+        ratio = ratio.plus(above, below)
+    return ratio
+
+
+def share_of(cases: Iterable[Case], *, hours: int = 1) -> Proportion:
+    """Return how often something came true, with its interval by blocks where there are cases and blocks enough."""
+    ratio = in_blocks(((at_ms, int(came), 1) for at_ms, came in cases), hours=hours)
+    if ratio.blocks >= ENOUGH_BLOCKS and ratio.below >= ENOUGH:
+        return ratio.rate(backtest=False)
+    return part(ratio.above, ratio.below)
+
+
+def counted(of: Proportion) -> str:
+    """Write a count, and as a share of a hundred with its interval where there is one.
+
+    >>> counted(part(3, 10)), counted(Proportion(120, 400, 30.0, 24.6, 36.1))
+    ('3 of 10', '120 of 400, 30 in 100 (25 to 36 allowing for luck)')
+    """
+    words = f"{of.hits:,} of {of.n:,}"
+    if of.percent is None or of.low_percent is None or of.high_percent is None:
         return words
-    return f"{words}, {round(100 * hits / n)} in 100"
+    return f"{words}, {of.percent:.0f} in 100 ({of.low_percent:.0f} to {of.high_percent:.0f} allowing for luck)"
 
 
-def share_guess(hits: int, n: int) -> Guess:
+def remark(name: str, of: Proportion, against: float) -> str:
+    """Say what a share shows against another one, percent: each case of `REMARKS` looks at the interval."""
+    said = REMARKS[name]
+    if of.low_percent is None or of.high_percent is None:
+        return said.few
+    if of.low_percent > against:
+        return said.above
+    return said.below if of.high_percent < against else said.inside
+
+
+def share_guess(of: Proportion) -> Guess:
     """Ask for a share of a hundred, or for a count where there are few cases."""
-    if n < ENOUGH:
-        return Guess(hits, 0, n, 1, f"{{}} of {n}")
-    return Guess(100 * hits / n, 0, 100, 1, "{} in 100")
+    if of.low_percent is None:
+        return Guess(of.hits, 0, of.n, 1, f"{{}} of {of.n}")
+    return Guess(100 * of.hits / of.n, 0, 100, 1, "{} in 100")
 
 
 def size_guess(answer: float, words: str, *, times: float = 3.0, least: float = 0.0) -> Guess:
-    """Ask for a size, on a slider that goes some times as far as what came and ends at a round number."""
+    """Ask for a size, on a slider that goes some times as far as the answer and ends at a round number."""
     most = rounded_up(times * abs(answer) or 1.0)
     step = 10.0 ** floor(log10(most / _STEPS))
     return Guess(answer, least * most, most, step, words)

@@ -1,14 +1,17 @@
 """Chapters that are counted from prices: base rates, volatility, fat tails, correlation."""
 
-from collections.abc import Sequence
-from math import sqrt
+from collections.abc import Mapping, Sequence
+from math import comb, sqrt
 from statistics import NormalDist, fmean, median, pstdev, pvariance
 from typing import Final
 
-from generator.arena.rates import rate
+from generator.arena.rates import part, rate
+from generator.arena.values import Proportion
 from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
+from generator.catalog.counts import quantity
 from generator.catalog.durations import DAY_MS
 from generator.catalog.horizons import HOUR
+from generator.catalog.text.chapters import REMARKS
 from generator.compose.coins import MoveRange
 from generator.site.charts.plot import Caption, Chart, Row, row_chart
 from generator.site.charts.ranges import how_far
@@ -18,7 +21,9 @@ from generator.site.pages.chapters.chapter import (
     Facts,
     counted,
     in_words,
+    remark,
     share_guess,
+    share_of,
     size_guess,
     wildest,
 )
@@ -33,9 +38,11 @@ EDGES: Final = (0.0, 0.25, 0.5, 1.0)  # percent, where the bars of the picture b
 WILDEST: Final = 0.2  # part of all hours
 SPANS: Final = (1, 4, 12, 24)  # hours
 FAR: Final = 3  # standard deviations
+_ENOUGH_FAR: Final = 10  # hours
+_AGREES: Final = 1.2  # times, up to which a size agrees with a rule
 _NORMAL: Final = NormalDist()
-_SIDES: Final = len(ASSETS)
-_WILSON_95: Final = _NORMAL.inv_cdf(0.975)
+_FEWEST_TOGETHER: Final = 3  # assets
+_FEW_ASSETS: Final = 4
 
 
 def base_rates(facts: Facts) -> tuple[Ask, ...]:
@@ -45,16 +52,15 @@ def base_rates(facts: Facts) -> tuple[Ask, ...]:
         return ()
 
     sizes = [abs(move) for move in moves.values()]
-    near = sum(size <= NEAR_PERCENT for size in sizes)
-    near_in_100 = round(100 * near / len(sizes))
+    near = share_of((end_ms, abs(move) <= NEAR_PERCENT) for end_ms, move in moves.items())
+    near_in_100 = round(100 * near.hits / near.n)
     return in_words(
         (
             Ask(
                 f"Of {NAME}'s last {len(sizes)} hours, how many ended within {percent(NEAR_PERCENT, 2)} of where they "
                 "began?",
-                f"{counted(near, len(sizes))}. Whoever gave that chance before looking at a chart had the best plain "
-                "forecast.",
-                share_guess(near, len(sizes)),
+                f"{counted(near)}. Whoever gave that chance before looking at a chart had the best plain forecast.",
+                share_guess(near),
                 sizes_chart(sizes),
             ),
             _after_a_rise(moves),
@@ -87,18 +93,16 @@ def sizes_chart(sizes: Sequence[float]) -> Chart:
 
 def _after_a_rise(moves: dict[int, float]) -> Ask | None:
     """Ask whether a rise makes the next one likelier."""
-    after = [later > 0 for move, later in pairs(moves) if move > 0]
-    if not after:
+    again = share_of((end_ms, later > 0) for end_ms, move, later in pairs(moves) if move > 0)
+    if not again.n:
         return None
 
     rises = sum(move > 0 for move in moves.values())
-    luck = 100 * _WILSON_95 * sqrt(0.25 / len(after))
     return Ask(
         f"{NAME} rose in {rises} of its {len(moves)} hours. After an hour in which it rose, how often did it rise "
         "again in the next?",
-        f"{counted(sum(after), len(after))}. Luck alone moves such a share by up to {luck:.0f} in 100 either way, in "
-        "19 of 20 months.",
-        share_guess(sum(after), len(after)),
+        f"{counted(again)}. {remark('again', again, 100 * rises / len(moves))}",
+        share_guess(again),
     )
 
 
@@ -114,7 +118,7 @@ def _days_up(month: HourlyMonth) -> Ask | None:
         f"On how many of its last {len(moves)} whole days (UTC) did {NAME} end higher than it began?",
         f"{up} of {len(moves)}. So few days leave the true rate open: anything from {share.low_percent:.0f} to "
         f"{share.high_percent:.0f} in 100 fits.",
-        share_guess(up, len(moves)),
+        share_guess(part(up, len(moves))),
     )
 
 
@@ -126,35 +130,41 @@ def volatility(facts: Facts) -> tuple[Ask, ...]:
     if len(facts.month.moves()) < FEWEST_HOURS or hour is None or day_move is None:
         return in_words((_range_end(facts),))
 
+    ruled = hour * sqrt(24)
+    beyond = share_of(
+        ((end_ms, abs(move) > ruled) for end_ms, move in facts.month.moves(hours=24).items()),
+        hours=24,
+    )
     return in_words(
         (
             Ask(
                 f"A typical hour of {NAME} moved {percent(hour, 2)} this month, up or down. How far did a typical day "
                 "of 24 hours go?",
-                f"{percent(day_move, 2)}, not 24 times as far. The rule of the square root says "
-                f"{percent(hour * sqrt(24), 2)}.{_against_rule(day_move, hour * sqrt(24))}",
+                f"{percent(day_move, 2)}, not 24 times as far. The rule of the square root says {percent(ruled, 2)}, "
+                f"so that half of all days go further; {counted(beyond)} did. {remark('rule', beyond, 50)}",
                 size_guess(day_move, "{}%", times=4),
                 growth_chart({hours: size for hours, size in typical.items() if size is not None}),
             ),
             _range_end(facts),
             _wild_again(facts.month.moves()),
-            Ask(
-                f"A typical day went {percent(day_move, 2)}. How far does a typical week go by the rule of the square "
-                "root?",
-                f"{percent(day_move * sqrt(7), 2)}: 2.6 times as far, not 7 times.",
-                size_guess(day_move * sqrt(7), "{}%"),
-            ),
+            _a_week(day_move, ruled),
         )
     )
 
 
-def _against_rule(came: float, ruled: float) -> str:
-    """Say what it means where days go clearly further than the rule says, or less far."""
-    if came > 1.2 * ruled:
-        return " Days went further: their hours were not independent, or a few of them were very large."
-    if came < 0.8 * ruled:
-        return " Days went less far: ups and downs cancelled more than by chance."
-    return ""
+def _a_week(day_move: float, ruled: float) -> Ask | None:
+    """Ask what the rule says of a week, and how far to trust it after what it said of a day."""
+    if not ruled or not day_move:
+        return None  # prices did not move
+    week = day_move * sqrt(7)
+    trust = f"{percent(week, 2)}: 2.6 times as far, not 7 times."
+    if not 1 / _AGREES < day_move / ruled < _AGREES:
+        trust += f" It said {percent(ruled, 2)} of a day, so it may be as far off here."
+    return Ask(
+        f"A typical day went {percent(day_move, 2)}. How far does a typical week go by the rule of the square root?",
+        trust,
+        size_guess(week, "{}%"),
+    )
 
 
 def _typical(month: HourlyMonth, hours: int) -> float | None:
@@ -183,18 +193,16 @@ def growth_chart(typical: dict[int, float]) -> Chart:
 def _wild_again(moves: dict[int, float]) -> Ask | None:
     """Ask how often a wild hour follows a wild hour."""
     edge = wildest([abs(move) for move in moves.values()], WILDEST)
-    after = [abs(later) >= edge for move, later in pairs(moves) if abs(move) >= edge]
-    if not after:
+    if edge == 0.0:
+        return None  # prices that do not move have no wild hours
+    again = share_of((end_ms, abs(later) >= edge) for end_ms, move, later in pairs(moves) if abs(move) >= edge)
+    if not again.n:
         return None
 
-    again = sum(after)
-    lesson = "Wild hours come in groups: that is why it can be said how far."
-    if again <= 1.25 * WILDEST * len(after):
-        lesson = "In this month wild hours hardly came in groups; in most months they do."
     return Ask(
         "Call the wildest fifth of all hours wild. After a wild hour, how often was the next one wild too?",
-        f"{counted(again, len(after))}, where any hour is wild 20 times in 100. {lesson}",
-        share_guess(again, len(after)),
+        f"{counted(again)}, where any hour is wild 20 times in 100. {remark('wild', again, 100 * WILDEST)}",
+        share_guess(again),
     )
 
 
@@ -241,11 +249,13 @@ def where(within: MoveRange, move: float) -> str:
 
 def fat_tails(facts: Facts) -> tuple[Ask, ...]:
     """Ask how much more often hours go far than a normal distribution says."""
-    sizes = sorted(size for asset in ASSETS for size in _in_deviations(facts.month, asset))
+    by_asset = [moves for asset in ASSETS if (moves := _in_deviations(facts.month, asset))]
+    sizes = sorted(size for moves in by_asset for size in moves.values())
     if len(sizes) < FEWEST_HOURS:
         return in_words((_furthest_outside(facts),))
 
-    far = sum(size > FAR for size in sizes)
+    beyond = share_of((end_ms, size > FAR) for moves in by_asset for end_ms, size in moves.items())
+    far = beyond.hits
     expected = _beyond(FAR) * len(sizes)
     few = sizes[-max(1, len(sizes) // 100) :]
     of_all = 100 * sum(size**2 for size in few) / sum(size**2 for size in sizes)
@@ -253,9 +263,9 @@ def fat_tails(facts: Facts) -> tuple[Ask, ...]:
     return in_words(
         (
             Ask(
-                f"Take {len(sizes):,} hours of {_SIDES} assets. By a bell curve about {expected:.0f} of "
-                "them would go further than three standard deviations. How many did?",
-                f"{far:,}. {_tails(far, expected)}",
+                f"Take {len(sizes):,} hours of {quantity(len(by_asset), 'asset')}. By a bell curve about "
+                f"{expected:.0f} of them would go further than three standard deviations. How many did?",
+                f"{far:,}{_times(far, expected)}. {_tails(beyond, expected)}",
                 size_guess(far, "{} hours", times=4),
                 tails_chart(sizes),
             ),
@@ -275,13 +285,13 @@ def fat_tails(facts: Facts) -> tuple[Ask, ...]:
     )
 
 
-def _in_deviations(month: HourlyMonth, asset: str) -> list[float]:
-    """Return the sizes of an asset's hours in standard deviations of the month."""
-    moves = list(month.moves(asset).values())
-    deviation = pstdev(moves) if moves else 0.0
+def _in_deviations(month: HourlyMonth, asset: str) -> dict[int, float]:
+    """Return the sizes of an asset's hours in standard deviations of the month, by the time at which they ended."""
+    moves = month.moves(asset)
+    deviation = pstdev(moves.values()) if moves else 0.0
     if deviation == 0.0:
-        return []
-    return [abs(move) / deviation for move in moves]
+        return {}
+    return {end_ms: abs(move) / deviation for end_ms, move in moves.items()}
 
 
 def _beyond(deviations: float) -> float:
@@ -289,10 +299,16 @@ def _beyond(deviations: float) -> float:
     return 2 * _NORMAL.cdf(-deviations)
 
 
-def _tails(far: int, expected: float) -> str:
-    if far > 1.5 * expected:
-        return f"That is {far / expected:.1f} times as many: the tails are fat."
-    return "That is about as many: the tails of this month were not fat."
+def _tails(beyond: Proportion, expected: float) -> str:
+    """Say whether tails are fat, where hours enough went so far or should have."""
+    if max(beyond.hits, expected) < _ENOUGH_FAR:
+        return REMARKS["tails"].few
+    return remark("tails", beyond, 100 * _beyond(FAR))
+
+
+def _times(number: int, expected: float) -> str:
+    """Say how many times as many, where that is a multiple."""
+    return f", {number / expected:.1f} times as many" if number >= _AGREES * expected else ""
 
 
 def tails_chart(sizes: Sequence[float]) -> Chart:
@@ -341,33 +357,39 @@ def _furthest_outside(facts: Facts) -> Ask | None:
 
 def correlation(facts: Facts) -> tuple[Ask, ...]:
     """Ask how often nearly all assets went the same way, and how many bets they are."""
-    hours = [moves for moves in facts.month.together() if all(moves)]
-    if len(hours) < FEWEST_HOURS:
+    assets = facts.month.known_assets()
+    hours = facts.month.together(assets)
+    n = len(assets)
+    of_all = pvariance([fmean(moves) for moves in hours.values()]) if hours else 0.0
+    if len(hours) < FEWEST_HOURS or n < _FEWEST_TOGETHER or not of_all:
         return ()
 
-    together = sum(_leading(moves) >= _SIDES - 1 for moves in hours)
-    by_asset = list(zip(*hours, strict=True))
-    variance = fmean(map(pvariance, by_asset))
-    of_all = pvariance([fmean(moves) for moves in hours])
+    least = _nearly_all(n)
+    alike = share_of((end_ms, _leading(moves) >= least) for end_ms, moves in hours.items())
+    alone = 100 * sum(comb(n, up) for up in range(n + 1) if max(up, n - up) >= least) / 2**n
+    by_asset = dict(zip(assets, zip(*hours.values(), strict=True), strict=True))
+    variance = fmean(map(pvariance, by_asset.values()))
     bets = variance / of_all
-    shrunk = 100 * (1 - sqrt(of_all) / fmean(map(pstdev, by_asset)))
-    independent = 100 * (1 - 1 / sqrt(_SIDES))
+    shrunk = 100 * (1 - sqrt(of_all) / fmean(map(pstdev, by_asset.values())))
+    independent = 100 * (1 - 1 / sqrt(n))
+    together = f"at least {least} of {n} assets" if least < n else f"all {n} assets"
     return (
         Ask(
-            f"In how many of the last {len(hours)} hours did at least {_SIDES - 1} of {_SIDES} assets go the same way?",
-            f"{counted(together, len(hours))}. Coins that moved independently would do so in 12 or 13 of 100 hours.",
-            share_guess(together, len(hours)),
-            sides_chart(hours),
+            f"In how many of the last {len(hours)} hours did {together} go the same way?",
+            f"{counted(alike)}. Coins that moved independently would do so in {alone:.0f} of 100 hours. "
+            f"{remark('together', alike, alone)}",
+            share_guess(alike),
+            sides_chart(list(hours.values())),
         ),
         Ask(
             f"The mean of independent bets swings less, the more there are. By how it swung, how many independent bets "
-            f"were these {_SIDES} assets?",
+            f"were these {n} assets?",
             f"{bets:.1f}: the variance of one asset is so many times that of the mean of all.",
-            size_guess(bets, "{} bets", times=_SIDES / bets),
+            size_guess(bets, "{} bets", times=n / bets),
         ),
         Ask(
-            f"You hold {_SIDES} assets in equal parts instead of one. By how many percent is a typical swing of an "
-            "hour smaller?",
+            f"You hold {n} assets in equal parts instead of one. By how many percent is a typical swing of an hour "
+            "smaller?",
             f"{shrunk:.0f}%. With independent assets it would be {independent:.0f}%.",
             size_guess(shrunk, "{}%", times=100 / shrunk if shrunk > 1 else 3.0),
         ),
@@ -375,21 +397,28 @@ def correlation(facts: Facts) -> tuple[Ask, ...]:
     )
 
 
+def _nearly_all(assets: int) -> int:
+    """Return how many of so many assets are nearly all: all of a few, as most of them always go one way."""
+    return assets - 1 if assets > _FEW_ASSETS else assets
+
+
 def _leading(moves: Sequence[float]) -> int:
-    """Return how many assets went the way of most."""
-    risen = sum(move > 0 for move in moves)
-    return max(risen, len(moves) - risen)
+    """Return how many assets went the way of most; one that did not move went neither way."""
+    return max(sum(move > 0 for move in moves), sum(move < 0 for move in moves))
 
 
 def sides_chart(hours: Sequence[Sequence[float]]) -> Chart:
     """Draw how many assets went the same way, hour by hour."""
     rows = []
-    for number in range(_SIDES, _SIDES // 2, -1):
-        found = sum(_leading(moves) == number for moves in hours)
-        rows.append(Row(f"{number} of {_SIDES}", float(found), f"{found} of {len(hours)}"))
+    assets = len(hours[0])
+    half = (assets + 1) // 2
+    for number in range(assets, half - 1, -1):
+        found = sum(_leading(moves) == number or _leading(moves) < number == half for moves in hours)
+        label = f"{number} of {assets}" if number > half else f"{number} or fewer"
+        rows.append(Row(label, float(found), f"{found} of {len(hours)}"))
     caption = Caption(
         name="sides",
-        finding=f"How many of {_SIDES} assets went the same way in an hour",
+        finding=f"How many of {assets} assets went the same way in an hour",
         desc="A bar for each number of assets that went the same way, with the number of hours.",
         source=PRICES,
         columns=("Assets on one side", "Hours"),
@@ -397,14 +426,14 @@ def sides_chart(hours: Sequence[Sequence[float]]) -> Chart:
     return row_chart(caption, "hours", rows, bars=True)
 
 
-def _least_alike(by_asset: Sequence[Sequence[float]]) -> Ask:
+def _least_alike(by_asset: Mapping[str, Sequence[float]]) -> Ask:
     """Ask for the correlation of the asset that went with the first one least."""
-    first, *others = by_asset
-    found = [(_correlation(first, other), asset) for asset, other in zip(ASSETS[1:], others, strict=True)]
+    (base, first), *others = by_asset.items()
+    found = [(_correlation(first, other), asset) for asset, other in others]
     least, asset = min(found)
     return Ask(
         f"A correlation of 1 means always together, 0 means unrelated. Of the other {len(others)} assets, "
-        f"{ASSET_NAMES[asset]} went with {NAME} least. How high was its correlation?",
+        f"{ASSET_NAMES[asset]} went with {ASSET_NAMES[base]} least. How high was its correlation?",
         f"{least:.2f}; the highest was {max(found)[0]:.2f}.",
         size_guess(least, "{}", times=1 / least if least > 0.01 else 3.0),
     )

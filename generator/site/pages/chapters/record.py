@@ -7,9 +7,12 @@ from math import comb
 from statistics import fmean, median
 from typing import Final
 
+from generator.arena.rates import Z_95
 from generator.arena.values import PredictionMade
+from generator.catalog.counts import quantity
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.horizons import HOUR
+from generator.catalog.text.chapters import LUCK_AT_TIMES
 from generator.catalog.words import Call, Prediction
 from generator.practice.scores import moved_brier
 from generator.site.charts.lessons import few_cases
@@ -18,17 +21,23 @@ from generator.site.charts.record import reliability
 from generator.site.pages.chapters.chapter import (
     OWN_RECORD,
     Ask,
+    Case,
     Facts,
     Guess,
     counted,
+    in_blocks,
     in_words,
+    remark,
     share_guess,
+    share_of,
 )
 from generator.site.pages.chapters.market import NAME, PRICES
+from generator.site.words.format import percent
 
 RULES: Final = 100
 TOSSES: Final = 30  # hours that the rules are judged by
 GOOD: Final = 20  # of them right
+_SCALE: Final = 1_000_000  # of scores, which are added up in whole numbers
 _BITS: Final = 1024  # tosses of a rule before they begin again
 _GROUPS: Final = ((0, 11), (12, 14), (15, 17), (18, 20), (21, TOSSES))
 _CALLS: Final = (
@@ -48,26 +57,26 @@ def calibration(facts: Facts) -> tuple[Ask, ...]:
         came = made.moves.get(HOUR)
         ranges = (made.ranges or {}).get(HOUR)
         if came is not None and came.move is not None and ranges is not None:
-            held_50.append(ranges.low_50 <= came.move <= ranges.high_50)
-            held_90.append(ranges.low_90 <= came.move <= ranges.high_90)
+            held_50.append((made.start_ms, ranges.low_50 <= came.move <= ranges.high_50))
+            held_90.append((made.start_ms, ranges.low_90 <= came.move <= ranges.high_90))
     if not held_90:
         return ()
 
+    nine_in_ten = share_of(held_90)
+    one_in_two = share_of(held_50)
     return in_words(
         (
             Ask(
                 f"How many of the last {len(held_90):,} ranges that should hold an hour nine times in ten{tested} held "
                 "it?",
-                f"{counted(sum(held_90), len(held_90))}. Assets of one hour move together, so these are fewer cases "
-                "than they seem, and a few in 100 either way are luck.",
-                share_guess(sum(held_90), len(held_90)),
+                f"{counted(nine_in_ten)}. {remark('held_90', nine_in_ten, 90)}",
+                share_guess(nine_in_ten),
                 _chances(facts),
             ),
             Ask(
                 "And of the ranges that should hold it one time in two?",
-                f"{counted(sum(held_50), len(held_50))}. Ranges that hold too much are as wrong as ranges that hold "
-                "too little: they say less than is known.",
-                share_guess(sum(held_50), len(held_50)),
+                f"{counted(one_in_two)}. {remark('held_50', one_in_two, 50)}",
+                share_guess(one_in_two),
             ),
             _best_chance(judged, tested),
             _skill(judged, tested),
@@ -107,22 +116,28 @@ def _best_chance(judged: Sequence[PredictionMade], tested: str) -> Ask | None:
 
 def _skill(judged: Sequence[PredictionMade], tested: str) -> Ask | None:
     """Ask by how much the brain's chances of a move scored better than their base rates."""
-    own = []
-    base = []
+    own: list[float] = []
+    base: list[float] = []
+    saved: list[tuple[int, int, int]] = []
     for made, left in _moved(judged):
         said = made.move
         if said is not None:
             own.append(moved_brier(said.chance, moved=left))
             base.append(moved_brier(said.base_rate, moved=left))
-    if not own or not fmean(base):
+            saved.append((made.start_ms, round(_SCALE * (base[-1] - own[-1])), round(_SCALE * base[-1])))
+    half = in_blocks(saved).half_width()
+    if half is None or not sum(base):
         return None
 
-    skill = 100 * (1 - fmean(own) / fmean(base))
+    skill = 100 * (1 - sum(own) / sum(base))
+    low, high = (skill + sign * 100 * half for sign in (-1, 1))
+    verdict = "Zero lies inside: that may well be luck." if low <= 0 <= high else "Zero lies outside."
     return Ask(
         f"By how many percent was the mean Brier score of the brain's chances of a move{tested} better than that of "
         "the base rates (below zero: worse)?",
-        f"{skill:.1f}%: {fmean(own):.4f} against {fmean(base):.4f}, over {len(own):,} hours of assets. Good forecasts "
-        "of markets are a few percent better than base rates, over a long time.",
+        f"{percent(skill)} ({percent(low)} to {percent(high)} allowing for luck): {fmean(own):.4f} against "
+        f"{fmean(base):.4f}. "
+        f"{verdict} Good forecasts of markets are a few percent better than base rates, over a long time.",
         Guess(skill, min(-20.0, skill), max(20.0, skill), 0.5, "{}%"),
     )
 
@@ -144,7 +159,7 @@ def luck(facts: Facts) -> tuple[Ask, ...]:
     before = rose[:-TOSSES]
     hits = [_hits(rule, lately) for rule in range(RULES)]
     best = max(range(RULES), key=lambda rule: hits[rule])
-    later = _hits(best, before)
+    later = share_of((end_ms, _names(best, end_ms) == up) for end_ms, up in before)
     good = sum(number >= GOOD for number in hits)
     chance_of_good = sum(comb(TOSSES, right) for right in range(GOOD, TOSSES + 1)) / 2**TOSSES
     return (
@@ -158,8 +173,8 @@ def luck(facts: Facts) -> tuple[Ask, ...]:
         ),
         Ask(
             "How often was that best rule right in the hours of the month before these?",
-            f"{counted(later, len(before))}. What luck gave, it does not give again.",
-            share_guess(later, len(before)),
+            f"{counted(later)}. {remark('best_rule', later, 50)}",
+            share_guess(later),
         ),
         Ask(
             f"How many of the hundred rules were right in {GOOD} or more of {TOSSES} hours?",
@@ -178,16 +193,20 @@ def _tosses(rule: int) -> int:
 
 
 def _hits(rule: int, rose: Sequence[tuple[int, bool]]) -> int:
-    """Count the hours in which the coin of a rule named the side that came."""
-    coins = _tosses(rule)
-    return sum((coins >> (end_ms // HOUR_MS % _BITS) & 1 == 1) == up for end_ms, up in rose)
+    """Count the hours in which the coin of a rule named its side."""
+    return sum(_names(rule, end_ms) == up for end_ms, up in rose)
+
+
+def _names(rule: int, end_ms: int) -> bool:
+    """Return whether the coin of a rule names up for an hour."""
+    return _tosses(rule) >> (end_ms // HOUR_MS % _BITS) & 1 == 1
 
 
 def expected_best() -> float:
     """Return how many the best of all rules gets right on average, if each tosses a fair coin.
 
     >>> round(expected_best(), 1)
-    21.7
+    21.8
     """
     at_most = 0.0
     mean = 0.0
@@ -218,6 +237,7 @@ def silence(facts: Facts) -> tuple[Ask, ...]:
     """Ask when a forecast should name an outcome."""
     judged, tested = facts.judged()
     calls = [made.call for made in judged if made.call is not None]
+    silent = share_of((made.start_ms, made.call is Call.NONE) for made in judged if made.call is not None)
     by_a_hair = Ask(
         "A forecast gives 35 in 100 to up, 33 to a small move and 32 to down. Should it say “up”?",
         "No: it would be wrong in 65 of 100 such cases, and its chances say all that it knows.",
@@ -225,13 +245,12 @@ def silence(facts: Facts) -> tuple[Ask, ...]:
     if not calls:
         return (by_a_hair,)
 
-    silent = calls.count(Call.NONE)
     return in_words(
         (
             Ask(
                 f"In how many of its last {len(calls):,} hourly forecasts{tested} did the brain name no outcome?",
-                f"{counted(silent, len(calls))}. It gave its chances in all of them.",
-                share_guess(silent, len(calls)),
+                f"{counted(silent)}. It gave its chances in all of them.",
+                share_guess(silent),
                 calls_chart(calls),
             ),
             by_a_hair,
@@ -259,24 +278,40 @@ def calls_chart(calls: Sequence[Call]) -> Chart:
 
 def _likelier_side(judged: Sequence[PredictionMade], tested: str) -> Ask | None:
     """Ask how often the likelier side would have been right, had it been named each time."""
-    right = 0
-    opposite = 0
-    n = 0
+    right = []
+    opposite = []
     for made in judged:
         down, _, up = made.probabilities
         if made.outcome is None or up == down:
             continue
-        n += 1
         likelier = Prediction.BULLISH if up > down else Prediction.BEARISH
-        right += made.outcome == likelier
-        opposite += made.outcome not in {likelier, Prediction.NEUTRAL}
-    if not n:
+        right.append((made.start_ms, made.outcome == likelier))
+        opposite.append((made.start_ms, made.outcome not in {likelier, Prediction.NEUTRAL}))
+    if not right:
         return None
+
+    named = share_of(right)
     return Ask(
         f"Had the brain named the likelier of up and down every time{tested}, how often would it have been right?",
-        f"{counted(right, n)}; the opposite came in {counted(opposite, n)}, and a small move in the others.",
-        share_guess(right, n),
+        f"{counted(named)}; the opposite happened in {counted(share_of(opposite))}, and a small move in the others. "
+        f"{_difference(right, opposite)}",
+        share_guess(named),
     )
+
+
+def _difference(right: Sequence[Case], opposite: Sequence[Case]) -> str:
+    """Say whether the likelier side was right more often than the other, by the hours as blocks."""
+    lead = in_blocks(
+        (start_ms, int(was_right) - int(was_opposite), 1)
+        for (start_ms, was_right), (_, was_opposite) in zip(right, opposite, strict=True)
+    )
+    half = lead.half_width()
+    if half is None:
+        return "Too few to say more."
+    difference = lead.above / lead.below
+    if abs(difference) <= half:
+        return "Their difference may well be luck: it gives no reason to follow that side, nor to bet against it."
+    return f"Their difference is more than luck easily gives. {LUCK_AT_TIMES}"
 
 
 def _lead(judged: Sequence[PredictionMade], tested: str) -> Ask | None:
@@ -285,8 +320,22 @@ def _lead(judged: Sequence[PredictionMade], tested: str) -> Ask | None:
     if not leads:
         return None
     typical = median(leads)
+    sides = fmean(made.probabilities[0] + made.probabilities[2] for made in judged)
+    needed = ""
+    if round(typical, 1):
+        hours = sides * (Z_95 / (typical / 100)) ** 2
+        needed = f" If that lead is true, it takes about {quantity(_two_digits(hours), 'separate hour')} to show."
     return Ask(
         f"By how many points in 100 did the likelier side lead in the median forecast{tested}?",
-        f"{typical:.1f}. So small a lead takes thousands of cases to show, if there is one at all.",
-        Guess(typical, 0, 20, 0.5, "{} points"),
+        f"{typical:.1f}.{needed}",
+        Guess(typical, 0, max(20.0, typical), 0.5, "{} points"),
     )
+
+
+def _two_digits(value: float) -> int:
+    """Round to two significant digits.
+
+    >>> _two_digits(2_471.0), _two_digits(7.4)
+    (2500, 7)
+    """
+    return int(float(f"{value:.1e}")) if value >= 100 else round(value)

@@ -13,8 +13,10 @@ from generator.site.pages.chapters.chapter import (
     Facts,
     counted,
     in_words,
+    remark,
     rounded_up,
     share_guess,
+    share_of,
     size_guess,
     wildest,
 )
@@ -36,7 +38,8 @@ def funding(facts: Facts) -> tuple[Ask, ...]:
         return _usual_rate(facts.funding)
 
     paid = STAKE_USD * sum(rates) / EIGHT_HOURS
-    longs = sum(rate > 0 for rate in rates)
+    known = zip(facts.month.ends_ms, facts.month.values["funding", DEFAULT_ASSET], strict=True)
+    longs = share_of((end_ms, rate > 0) for end_ms, rate in known if rate is not None)
     a_year = 100 * rates[-1] * _A_DAY * _DAYS_A_YEAR
     return in_words(
         (
@@ -50,10 +53,8 @@ def funding(facts: Facts) -> tuple[Ask, ...]:
             ),
             Ask(
                 "In how many of these hours did longs pay shorts?",
-                f"{counted(longs, len(rates))}. That more than half pay is usual, and no sign that the price will fall."
-                if 2 * longs > len(rates)
-                else f"{counted(longs, len(rates))}. In most months it is more than half.",
-                share_guess(longs, len(rates)),
+                f"{counted(longs)}. It says which side is in demand, not where the price goes.",
+                share_guess(longs),
             ),
             Ask(
                 f"The newest rate is {percent(100 * rates[-1], 4)} per 8 hours. How much is that in a year?",
@@ -71,8 +72,7 @@ def _usual_rate(drawn: Markup | None) -> tuple[Ask, ...]:
     return (
         Ask(
             "0.01% per 8 hours: how much is that in a year?",
-            f"{percent(a_year, 1)}. When many leveraged positions are on one side and the price turns against them, "
-            "liquidations can make the move larger. Funding alone does not tell whether or when.",
+            f"{percent(a_year, 1)}, if it stays: a small number, paid three times a day.",
             size_guess(a_year, "{}%", times=4),
             drawn,
         ),
@@ -90,14 +90,15 @@ def _opened_while_falling(month: HourlyMonth) -> Ask | None:
         before = interest.get(end_ms - HOUR_MS)
         after = interest[end_ms]
         if move < -clearly and before is not None and after is not None:
-            opened.append(after > before)
+            opened.append((end_ms, after > before))
     if not opened:
         return None
+    rose = share_of(opened)
     return Ask(
         f"Take the hours in which {NAME} fell by more than its typical hour. In how many did open interest rise?",
-        f"{counted(sum(opened), len(opened))}. In these more contracts were opened than closed, each with a long and a "
+        f"{counted(rose)}. In these more contracts were opened than closed, each with a long and a "
         "short: open interest does not say which side people took.",
-        share_guess(sum(opened), len(opened)),
+        share_guess(rose),
     )
 
 
@@ -171,13 +172,12 @@ def _depth_when_wild(month: HourlyMonth) -> Ask | None:
     wild = median(depths[end_ms] or 0.0 for end_ms, size in sizes.items() if size >= edge)
     other = median(depths[end_ms] or 0.0 for end_ms, size in sizes.items() if size < edge)
     share = 100 * wild / other
-    lesson = "Books thin out when prices run: a large order costs most just when many want to trade."
-    if share >= 100:
-        lesson = "In this month books did not thin out when prices ran; in many they do."
+    thinner = share_of((end_ms, (depths[end_ms] or 0.0) < other) for end_ms, size in sizes.items() if size >= edge)
     return Ask(
         f"Call the wildest fifth of all hours wild. How deep was {NAME}'s book at the end of a wild hour, if it is 100 "
         "at the end of the others?",
-        f"{share:.0f}. {lesson}",
+        f"{share:.0f}. Of the wild hours {counted(thinner)} had a thinner book than the median of the others. "
+        f"{remark('thin', thinner, 50)}",
         size_guess(share, "{}", times=2),
     )
 
