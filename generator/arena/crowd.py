@@ -11,8 +11,9 @@ from typing import Final
 
 from generator.arena.blocks import Ratio
 from generator.arena.moves import mean, skill
+from generator.arena.rates import ENOUGH
 from generator.arena.scores import brier_e8, log_e9
-from generator.arena.values import ChanceSums, CrowdScores, Round, Triple
+from generator.arena.values import ChanceSums, CrowdScores, MeanInterval, Round, Triple
 from generator.catalog.formats import probabilities
 
 _E8: Final = 10**8
@@ -74,6 +75,6 @@ class CrowdSums:
             log_score=log_score,
             base_rate_log_score=base_log,
             brain_log_score=mean(self.brain_log, _E9, rounds),
-            skill_percent=skill(brier, base_brier, self.brier),
-            log_skill_percent=skill(log_score, base_log, self.log),
+            skill_percent=skill(brier, base_brier, self.brier) if rounds >= ENOUGH else MeanInterval(),
+            log_skill_percent=skill(log_score, base_log, self.log) if rounds >= ENOUGH else MeanInterval(),
         )

@@ -19,6 +19,7 @@ from generator.arena.hourly import upcoming_hour
 from generator.arena.outcome import fix_price
 from generator.arena.play import PlayInputs, void_reason
 from generator.arena.ranges import half_width, move_percent
+from generator.arena.rates import ENOUGH, enough_for_skill
 from generator.arena.values import LadderScore, LadderScores, MeanInterval, PartitionDay, PartitionScore, ReliabilityBin
 from generator.brain.ladder import Ladder, Partition
 from generator.brain.reading import AssetReading
@@ -164,16 +165,14 @@ class Cell:
 
     @property
     def skill(self) -> MeanInterval:
-        """The Brier skill against the base rate in percent, with its interval."""
+        """The Brier skill against the base rate in percent, with its interval; none of a short record."""
         whole = self.closed()
         saved = whole.base_brier - whole.brier
-        if not whole.base_brier:
-            return MeanInterval()
-        value = 100 * saved / whole.base_brier
         products = (whole.saved_saved, whole.saved_lost, whole.lost_lost)
         half = half_width(saved, whole.base_brier, whole.blocks, products)
-        if half is None:
-            return MeanInterval(rounded(value, 1))
+        if half is None or not enough_for_skill(whole.blocks, whole.events, whole.n):
+            return MeanInterval()
+        value = 100 * saved / whole.base_brier
         return MeanInterval(rounded(value, 1), rounded(value - 100 * half, 1), rounded(value + 100 * half, 1))
 
 
@@ -460,7 +459,7 @@ def _score(horizon: str, level: float, kind: str, cell: Cell, lower: Cell | None
         events=cell.events,
         days=cell.days,
         said_percent=rounded(100 * cell.said / cell.n / _UNITS, 2),
-        came_percent=rounded(100 * cell.events / cell.n, 2),
+        came_percent=rounded(100 * cell.events / cell.n, 2) if cell.n >= ENOUGH else None,
         brier=_mean(cell.brier, cell.n, _UNITS**2),
         base_rate_brier=_mean(cell.base_brier, cell.n, _UNITS**2),
         log_score=_mean(cell.log, cell.n, _LOG_UNITS),
@@ -482,7 +481,7 @@ def pool(one: Cell, other: Cell) -> Cell:
     return replace(first, **summed)
 
 
-_SUMMED: Final = ("n", "brier", "base_brier", "blocks", "saved_saved", "saved_lost", "lost_lost")
+_SUMMED: Final = ("n", "events", "brier", "base_brier", "blocks", "saved_saved", "saved_lost", "lost_lost")
 
 
 def make(inputs: PlayInputs, said: Said | None, totals: LadderTotals) -> LadderHour | None:

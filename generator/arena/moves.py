@@ -12,6 +12,7 @@ from math import log
 from typing import Final
 
 from generator.arena.blocks import Cell, Ratio, bin_of, bins_of
+from generator.arena.rates import enough_for_skill
 from generator.arena.values import MeanInterval, MoveHour, MoveScores, PredictionMade, Round
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import rounded
@@ -108,6 +109,13 @@ class MoveSums:
             },
         )
 
+    @property
+    def shows_skill(self) -> bool:
+        """Whether there are days and events enough to speak of skill; of each day an hour comes once."""
+        days = max((cell.came.blocks for cell in self.hours.values()), default=0)
+        came = self.total.came
+        return enough_for_skill(days, came.above, came.below)
+
     def scores(self, *, backtest: bool) -> MoveScores:
         """Return the scores, of live forecasts or of the `backtest`."""
         n = self.total.came.below
@@ -124,8 +132,8 @@ class MoveSums:
             base_rate_brier=base_brier,
             log_score=log_score,
             base_rate_log_score=base_log,
-            skill_percent=skill(brier, base_brier, self.brier),
-            log_skill_percent=skill(log_score, base_log, self.log),
+            skill_percent=skill(brier, base_brier, self.brier) if self.shows_skill else MeanInterval(),
+            log_skill_percent=skill(log_score, base_log, self.log) if self.shows_skill else MeanInterval(),
             bins=bins_of(EDGES, self.bins, backtest=backtest),
             hours=tuple(self._hour(hour, backtest=backtest) for hour in range(HOURS)),
         )
@@ -152,12 +160,10 @@ def mean(total: int, scale: int, n: int) -> float | None:
 
 
 def skill(score: float | None, baseline: float | None, ratio: Ratio) -> MeanInterval:
-    """Return 100 x (1 - score / baseline) from the published scores, with its interval over blocks."""
-    if score is None or not baseline:
+    """Return 100 x (1 - score / baseline) from the published scores, with its interval over blocks; none without."""
+    half = ratio.half_width()
+    if score is None or not baseline or half is None:
         return MeanInterval()
 
     value = rounded(100 * (1 - score / baseline), 1)
-    half = ratio.half_width()
-    if half is None:
-        return MeanInterval(value)
     return MeanInterval(value, rounded(value - 100 * half, 1), rounded(value + 100 * half, 1))

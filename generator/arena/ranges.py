@@ -20,7 +20,15 @@ from typing import Final
 
 from generator.arena.outcome import PricePoint, fix_price
 from generator.arena.rates import Z_95, rate
-from generator.arena.values import HorizonRecord, MeanInterval, Move, PredictionMade, RangeForecast, RangeForecastScore
+from generator.arena.values import (
+    HorizonRecord,
+    MeanInterval,
+    Move,
+    PredictionMade,
+    Proportion,
+    RangeForecast,
+    RangeForecastScore,
+)
 from generator.brain.facts import BASELINES
 from generator.brain.reading import AssetReading
 from generator.catalog.durations import HOUR_MS
@@ -294,7 +302,8 @@ def _horizon(horizon: str, total: Counts, spread: Spread, *, backtest: bool) -> 
     for place, name in enumerate(FORECASTERS):
         begin = _WIDTH * place
         counts = total[2 + begin : 2 + begin + _WIDTH]
-        scores.append(_score(name, counts, resolved, intervals[begin : begin + _WIDTH], backtest=backtest))
+        of_name = intervals[begin : begin + _WIDTH]
+        scores.append(_score(name, counts, resolved, spread.blocks, of_name, backtest=backtest))
     return HorizonRecord(horizon, resolved, void, spread.blocks, tuple(scores))
 
 
@@ -344,23 +353,30 @@ def _published(kind: int, above: int, below: int) -> tuple[float, float]:
 
 
 def _score(
-    name: str | None, counts: Sequence[int], n: int, intervals: Sequence[MeanInterval], *, backtest: bool
+    name: str | None, counts: Sequence[int], n: int, blocks: int, intervals: Sequence[MeanInterval], *, backtest: bool
 ) -> RangeForecastScore:
-    """Return one forecaster's scores over `n` moves; the brain (None) is not compared with itself."""
+    """Return one forecaster's scores over `n` moves in blocks; the brain (None) is not compared with itself."""
     inside_50, inside_90, pinball, qlike_loss = counts
     inside_50_interval, inside_90_interval, pinball_saved, qlike_saved = intervals
 
     mean_pinball = pinball / (20 * len(TWENTIETHS) * _E4) / n
     scores = RangeForecastScore(
         name=name or "brain",
-        inside_50=rate(inside_50, n, backtest=backtest, resampled=inside_50_interval),
-        inside_90=rate(inside_90, n, backtest=backtest, resampled=inside_90_interval),
+        inside_50=_inside(inside_50, n, blocks, inside_50_interval, backtest=backtest),
+        inside_90=_inside(inside_90, n, blocks, inside_90_interval, backtest=backtest),
         pinball=round(mean_pinball, 4),
         qlike=rounded(qlike_loss / _E9 / n, 4),
     )
     if name is None:
         return scores
     return replace(scores, pinball_saved=_rounded(pinball_saved, 1), qlike_saved=_rounded(qlike_saved, 4))
+
+
+def _inside(hits: int, n: int, blocks: int, interval: MeanInterval, *, backtest: bool) -> Proportion:
+    """Return how many moves ended inside a range; where none or all did, blocks cannot differ and count as cases."""
+    if interval.low is not None and hits in {0, n}:
+        return rate(hits, n, backtest=backtest, effect=n / blocks)
+    return rate(hits, n, backtest=backtest, resampled=interval)
 
 
 def _rounded(interval: MeanInterval, decimals: int) -> MeanInterval:

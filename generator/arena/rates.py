@@ -1,15 +1,20 @@
 """Every published rate is made here: counted cases, the share of them that came true, and its 95% interval.
 
-A rate is of live play or of the backtest before it, never of both together. Below 30 cases people see the two counts.
+A rate is of live play or of the backtest before it, never of both together. Below 30 cases people see the two counts,
+and of a record below ten days or ten events no skill.
 """
 
+from dataclasses import replace
 from math import sqrt
 from typing import Final
 
 from generator.arena.values import MeanInterval, Proportion
 
 ENOUGH: Final = 30  # cases, from which on a share says anything
+SKILL_DAYS: Final = 10  # from which on a skill does
+SKILL_EVENTS: Final = 10  # of either kind: what came, and what did not
 Z_95: Final = 1.959964
+_TAIL: Final = 0.025  # of each side of a 95% interval
 
 
 def rate(
@@ -20,7 +25,8 @@ def rate(
     Args:
         backtest: whether the cases come from the backtest before the start; otherwise all of them are live.
         effect: how many of these cases are worth one independent case.
-        resampled: share and interval in percent, found by leaving out blocks; otherwise the interval is Wilson's.
+        resampled: share and interval in percent, found by leaving out blocks; otherwise the interval is Wilson's, and
+            of none or all of the cases the exact one.
     """
     if n == 0:
         return Proportion(0, 0, None, None, None, backtest)
@@ -46,9 +52,23 @@ def part(hits: int, n: int, weighed: float | None = None) -> Proportion:
     return Proportion(hits, n, round(100 * share_of_all, 1), None, None)
 
 
+def enough_for_skill(days: int, events: int, n: int) -> bool:
+    """Return whether a record is long enough to speak of skill: ten days, and ten cases that came and ten that did not.
+
+    >>> enough_for_skill(10, 10, 20), enough_for_skill(9, 10, 20), enough_for_skill(10, 0, 308)
+    (True, False, False)
+    """
+    return days >= SKILL_DAYS and SKILL_EVENTS <= events <= n - SKILL_EVENTS
+
+
 def enough(of: Proportion) -> bool:
     """Return whether there are cases enough to write a share of them; people see the counts of fewer."""
     return of.n >= ENOUGH
+
+
+def shared(of: Proportion) -> Proportion:
+    """Return a rate as it is published: below 30 cases without its share."""
+    return of if enough(of) else replace(of, percent=None, low_percent=None, high_percent=None)
 
 
 def share(of: Proportion) -> str:
@@ -90,12 +110,20 @@ def _between(of: Proportion) -> str:
 def _wilson(share: float, cases: float) -> tuple[float, float]:
     """Return the ends, 0..1, of the 95% interval of a share, 0..1, of so many independent cases.
 
-    Source: E. B. Wilson, Probable inference, 1927, without continuity correction.
+    Source: E. B. Wilson, Probable inference, 1927, without continuity correction. Where none or all of the cases came,
+    the exact limit: C. J. Clopper and E. S. Pearson, 1934.
 
     >>> low, high = _wilson(0.5, 100)
     >>> round(low, 4), round(high, 4)
     (0.4038, 0.5962)
+    >>> low, high = _wilson(1.0, 14)
+    >>> round(low, 4), high
+    (0.7684, 1.0)
     """
+    if share in {0.0, 1.0}:
+        reach = 1.0 - _TAIL ** (1.0 / cases)
+        return (0.0, reach) if share == 0.0 else (1.0 - reach, 1.0)
+
     z2 = Z_95**2
     centre = (share + z2 / (2 * cases)) / (1 + z2 / cases)
     half = Z_95 / (1 + z2 / cases) * sqrt(share * (1 - share) / cases + z2 / (4 * cases * cases))

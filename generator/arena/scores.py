@@ -306,7 +306,10 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = Fa
         log_score=mean(sums.log_e9, _E9, n),
         chance=rate(calls.base_hits, calls.total.below, backtest=backtest),
         baselines=baselines,
-        skill_percent={name: skill_percent(score, baseline) for name, baseline in baselines.items()},
+        skill_percent={
+            name: skill_percent(score, baseline) if sums.move.shows_skill else None
+            for name, baseline in baselines.items()
+        },
         bins=bins_of(BIN_EDGES, calls.bins, backtest=backtest),
         move=sums.move.scores(backtest=backtest),
         before_calls=_before_calls(sums.words_before_calls(), backtest=backtest),
@@ -325,7 +328,7 @@ def _earlier(sums: Sums | None, *, backtest: bool) -> Iterator[EarlierChances]:
             resolved=sums.resolved,
             brier=score,
             base_rate_brier=usual,
-            skill_percent=skill_percent(score, usual),
+            skill_percent=skill_percent(score, usual) if sums.move.shows_skill else None,
             hit=sums.calls.total.rate(backtest=backtest),
         )
         sums = sums.earlier

@@ -551,7 +551,7 @@ class LadderScore:
     events: int
     days: int  # UTC days with one
     said_percent: float
-    came_percent: float
+    came_percent: float | None  # None below 30 cases
     brier: float
     base_rate_brier: float
     log_score: float

@@ -8,7 +8,7 @@ from typing import Final
 from pydantic import Field
 
 from generator.arena.crowd import mean_chances
-from generator.arena.rates import rate
+from generator.arena.rates import part, shared
 from generator.arena.tally import consensus_of, disagreement_score, most_said
 from generator.arena.timetable import round_id_of
 from generator.arena.values import Burst, ChanceSums, Event, RecordCrowd, Round, Tally
@@ -202,7 +202,7 @@ class SystemIntegrity(Body):
     log_size: int = Field(description="Entries in the transparency log.")
     checkpoint_digest: str | None = Field(description="Digest of its newest checkpoint; null before the first.")
     last_tick: str | None = Field(description="The tick published before this one.")
-    void_rate_percent: Percent = Field(description="Share of void among rounds_ended, percent.")
+    void_rate_percent: Percent = Field(description="Void among rounds_ended, percent; null below 30.")
     rounds_ended: int = Field(description="Rounds that ended since the start, without the backtest's.")
 
 
@@ -307,9 +307,9 @@ def simulated_votes(ctx: TickContext) -> int:
 
 def human_consensus_block(tally: Tally) -> HumanConsensus:
     """Compose counted votes."""
-    bullish = rate(tally.bullish, tally.total)
-    bearish = rate(tally.bearish, tally.total)
-    neutral = rate(tally.neutral, tally.total)
+    bullish = part(tally.bullish, tally.total)
+    bearish = part(tally.bearish, tally.total)
+    neutral = part(tally.neutral, tally.total)
 
     return HumanConsensus(
         total=tally.total,
@@ -563,6 +563,6 @@ def system_integrity(ctx: TickContext) -> SystemIntegrity:
         log_size=arena.log_size,
         checkpoint_digest=arena.checkpoint_digest,
         last_tick=ctx.ticks.last_tick_id,
-        void_rate_percent=arena.void.percent,
+        void_rate_percent=shared(arena.void).percent,
         rounds_ended=arena.void.n,
     )

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from generator.arena import values
 from generator.arena.ranges import ENOUGH_BLOCKS
-from generator.arena.rates import ENOUGH, in_words, share
+from generator.arena.rates import ENOUGH, enough, in_words, share, shared
 from generator.catalog.counts import listed, quantity
 from generator.catalog.formats import iso
 from generator.catalog.horizons import HORIZONS, HOUR
@@ -25,7 +25,7 @@ class Rate(Body):
     n: int = Field(description="Cases.")
     hits: int = Field(description="How many of them.")
     backtest: bool = Field(description="True: all cases are the backtest's; false: none is.")
-    percent: Percent = Field(description="Share, percent 0..100; null without cases.")
+    percent: Percent = Field(description="Share, percent; null below 30 cases.")
     low_percent: Percent = Field(description="Lower end of the 95% interval, percent.")
     high_percent: Percent = Field(description="Upper end of the 95% interval, percent.")
 
@@ -46,8 +46,12 @@ class RangeScore(Body):
         "of that time, ewma from their exponentially weighted mean."
     )
     n: int = Field(description="Moves that it was scored on.")
-    inside_50_percent: Estimate = Field(description="Share of moves inside the 50% range, percent; 50 is right.")
-    inside_90_percent: Estimate = Field(description="Share of moves inside the 90% range, percent; 90 is right.")
+    inside_50_percent: Estimate | None = Field(
+        description="Moves inside the 50% range, percent; 50 is right; null below 30."
+    )
+    inside_90_percent: Estimate | None = Field(
+        description="Moves inside the 90% range, percent; 90 is right; null below 30."
+    )
     pinball: float = Field(
         description="Mean pinball loss of the quantiles .05, .25, .75 and .95 of the move in percent; lower is better."
     )
@@ -109,7 +113,9 @@ class Baseline(Body):
     name: str = Field(description="uniform, base_rate (trailing frequencies) or persistence (the last outcome).")
     n: int = Field(description="Resolved forecasts that it was scored on.")
     brier: Score = Field(description="Its three-class Brier score, 0..2, lower is better.")
-    skill_percent: Percent = Field(description="1 - Brier / its Brier, in percent; above 0 is better than it.")
+    skill_percent: Percent = Field(
+        description="1 - Brier / its Brier, in percent; above 0 is better than it. Null likewise."
+    )
 
 
 class MoveRecord(Body):
@@ -123,7 +129,9 @@ class MoveRecord(Body):
     two_class_brier_baseline: Score = Field(description="That of always giving the base rate.")
     two_class_log_score: Score = Field(description="Mean negative log of the chance given to what came.")
     two_class_log_score_baseline: Score = Field(description="That of always giving the base rate.")
-    brier_skill_percent: Estimate | None = Field(description="1 - Brier / that of the base rate, percent.")
+    brier_skill_percent: Estimate | None = Field(
+        description="1 - Brier / that of the base rate, percent; null likewise."
+    )
     log_skill_percent: Estimate | None = Field(description="The same by the log score, percent.")
     calibration: tuple[CalibrationBin, ...] = Field(description="Stated chance of a move against how often it came.")
     statement: str = Field(description="What is shown, and what is not, in plain words.")
@@ -170,19 +178,19 @@ class TrackRecord(Body):
     n: int = Field(description="Calls behind the hit rate.")
     no_calls: int = Field(description="Resolved forecasts without a call.")
     by_call: dict[str, Rate] = Field(description="Hit rate of each call: up, small_move and down.")
-    hit_rate_percent: Percent = Field(description="How often calls came true, percent.")
+    hit_rate_percent: Percent = Field(description="How often calls came true; null below 30 calls.")
     hit_rate_low_percent: Percent = Field(
         description="Lower end of its Wilson 95% interval, percent; one hour's forecasts are not independent."
     )
     hit_rate_high_percent: Percent = Field(description="Upper end of it, percent.")
     chance_percent: float | None = Field(
-        description="Hit rate, over the same calls, of always naming the outcome most frequent before."
+        description="That of always naming the outcome most frequent before; null likewise."
     )
     brier: Score = Field(description="Three-class Brier score of all, 0..2, lower is better.")
     log_score: Score = Field(description="Mean negative log of the outcome's chance, clamped at 0.01.")
     baseline: str = Field(description="Which baseline brier_baseline and skill_percent refer to.")
     brier_baseline: Score = Field(description="Brier score of that baseline.")
-    skill_percent: Percent = Field(description="1 - brier / brier_baseline, in percent.")
+    skill_percent: Percent = Field(description="1 - brier / brier_baseline, in percent; null below ten days or moves.")
     baselines: tuple[Baseline, ...] = Field(description="All baselines.")
     calibration: tuple[CalibrationBin, ...] = Field(description="Published confidence of calls against what came true.")
     move: MoveRecord = Field(description="Whether prices moved: all forecasts, scored.")
@@ -218,6 +226,7 @@ CALLED: Final = (Call.UP, Call.SMALL_MOVE, Call.DOWN)
 DAY: Final = "24h"
 MISSES_IN_WEEKS: Final = "Moves over a day overlap, and all assets share them: misses come in whole weeks, not evenly."
 NO_MOVES: Final = "No move over {horizon} is known yet, so no score of the ranges is shown."
+TOO_SHORT: Final = "Of fewer than ten days, or ten moves, no skill is shown."
 RULE_WORDS: Final = {"last_hour": "the last hour", "last_day": "the last day", "ewma": "EWMA"}
 
 
@@ -242,14 +251,15 @@ def calibration_bin(value: values.Bin) -> CalibrationBin:
 
 
 def published_rate(rate: values.Proportion) -> Rate:
-    """Publish a share of cases."""
+    """Publish a share of cases, below 30 the two counts alone."""
+    shown = shared(rate)
     return Rate(
         n=rate.n,
         hits=rate.hits,
         backtest=rate.backtest,
-        percent=rate.percent,
-        low_percent=rate.low_percent,
-        high_percent=rate.high_percent,
+        percent=shown.percent,
+        low_percent=shown.low_percent,
+        high_percent=shown.high_percent,
     )
 
 
@@ -270,10 +280,10 @@ def track_record(record: values.ForecastScores, *, simulated: bool) -> TrackReco
         n=record.hit.n,
         no_calls=record.no_calls,
         by_call=_by_call(record.by_call),
-        hit_rate_percent=record.hit.percent,
-        hit_rate_low_percent=record.hit.low_percent,
-        hit_rate_high_percent=record.hit.high_percent,
-        chance_percent=record.chance.percent,
+        hit_rate_percent=shared(record.hit).percent,
+        hit_rate_low_percent=shared(record.hit).low_percent,
+        hit_rate_high_percent=shared(record.hit).high_percent,
+        chance_percent=shared(record.chance).percent,
         brier=record.brier,
         log_score=record.log_score,
         baseline=BASELINE,
@@ -300,7 +310,7 @@ def _before_calls(before: values.BeforeCalls | None) -> BeforeCallsRecord | None
         before=iso(before.last_ms),
         hit=published_rate(before.hit),
         by_word=_by_call(before.by_word),
-        chance_percent=before.chance.percent,
+        chance_percent=shared(before.chance).percent,
     )
 
 
@@ -353,18 +363,15 @@ def move_statement(scores: values.MoveScores) -> str:
         f"Of {scores.n} prices {in_words(scores.moved)} ended outside their band; "
         f"the stated chance was {scores.said_percent:.1f}% on average."
     )
-    return " ".join(filter(None, (said, _move_skill(scores.skill_percent))))
+    return f"{said} {_move_skill(scores.skill_percent)}"
 
 
 def _move_skill(skill: values.MeanInterval) -> str:
-    """Say what a skill against the base rate shows, empty where there is none."""
-    if skill.value is None:
-        return ""
+    """Say what a skill against the base rate shows."""
+    if skill.value is None or skill.low is None or skill.high is None:
+        return TOO_SHORT
 
     measured = f"The Brier skill against the base rate is {skill.value:g}%"
-    if skill.low is None or skill.high is None:
-        return f"{measured}, all from a short time: too few to tell."
-
     verdict = "the difference could be chance"
     if skill.low > 0:
         verdict = "better than the base rate"
@@ -487,16 +494,14 @@ def _horizon_scores(row: values.HorizonRecord) -> HorizonScores:
 
 def _range_score(score: values.RangeForecastScore, n: int) -> RangeScore:
     """Publish how one forecaster did on `n` moves; raise ValueError where there was none to score it on."""
-    inside_50 = _share(score.inside_50)
-    inside_90 = _share(score.inside_90)
-    if inside_50 is None or inside_90 is None or score.pinball is None or score.qlike is None:
+    if score.pinball is None or score.qlike is None:
         raise ValueError(f"{score.name}: a score without a move")
 
     return RangeScore(
         name=score.name,
         n=n,
-        inside_50_percent=inside_50,
-        inside_90_percent=inside_90,
+        inside_50_percent=_share(score.inside_50),
+        inside_90_percent=_share(score.inside_90),
         pinball=score.pinball,
         qlike=score.qlike,
         pinball_saved_percent=estimate(score.pinball_saved),
@@ -505,7 +510,7 @@ def _range_score(score: values.RangeForecastScore, n: int) -> RangeScore:
 
 
 def _share(rate: values.Proportion) -> Estimate | None:
-    if rate.percent is None:
+    if rate.percent is None or not enough(rate):
         return None
     return Estimate(value=rate.percent, low=rate.low_percent, high=rate.high_percent)
 

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from generator.arena.hourly import HORIZON_MINUTES
+from generator.arena.rates import shared
 from generator.arena.values import CrowdScores
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import CATALOG_VERSION
@@ -58,7 +59,7 @@ class CrowdRecord(Body):
     log_score_base_rate: Score = Field(description="That of the base rates in the same rounds.")
     log_score_brain: Score = Field(description="That of the brain in the same rounds.")
     skill_percent: Estimate | None = Field(
-        description="1 - brier / brier_base_rate, in percent, with its interval over rounds; null without rounds."
+        description="1 - brier / brier_base_rate, percent, with its interval; null below 30 rounds."
     )
 
 
@@ -69,7 +70,7 @@ class ArenaStatistics(Body):
     rounds_warm_up: int = Field(description="How many of them were played by backtest before the start.")
     ballots_counted: int = Field(description="Ballots counted.")
     ballots_rejected: int = Field(description="Ballots refused.")
-    void_rate_percent: Percent = Field(description="Share of void among rounds_ended, percent.")
+    void_rate_percent: Percent = Field(description="Void among rounds_ended, percent; null below 30.")
     rounds_ended: int = Field(description="Rounds that ended since the start, without the backtest's.")
     record: TrackRecord = Field(description="Scores of the brain's sealed forecasts with their counts.")
     crowd: CrowdRecord = Field(description="Scores of the mean chances that people gave.")
@@ -152,7 +153,7 @@ def arena(ctx: TickContext) -> ArenaStatistics:
         rounds_warm_up=view.rounds_warm_up,
         ballots_counted=view.ballots_counted,
         ballots_rejected=view.ballots_rejected,
-        void_rate_percent=view.void.percent,
+        void_rate_percent=shared(view.void).percent,
         rounds_ended=view.void.n,
         record=track_record(view.arena_record, simulated=is_simulated(ctx)),
         crowd=crowd_record(view.crowd_record),

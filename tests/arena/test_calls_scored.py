@@ -137,9 +137,7 @@ def test_the_chance_of_a_move_is_scored_as_two_classes_against_its_base_rate(
     assert move.log_score == pytest.approx(fmean(surprise(*case) for case in cases), abs=6e-5)
     base_logs = [-log(0.64 if moved else 0.36) for _, moved in cases]
     assert move.base_rate_log_score == pytest.approx(fmean(base_logs), abs=6e-5)
-    assert move.log_score is not None
-    assert move.base_rate_log_score is not None
-    assert move.log_skill_percent.value == round(100 * (1 - move.log_score / move.base_rate_log_score), 1)
+    assert move.log_skill_percent.value is None  # of 60 hours no skill is shown
 
 
 def surprise(chance: float, moved: bool) -> float:
@@ -153,7 +151,6 @@ def test_a_move_that_was_ruled_out_counts_as_one_in_a_hundred() -> None:
     move = scored([[ruled_out]]).move
 
     assert (move.brier, move.log_score, move.base_rate_brier) == (1.0, round(log(100), 4), round(0.36**2, 4))
-    assert move.skill_percent.value == round(100 * (1 - 1 / 0.1296), 1)
 
 
 @pytest.mark.parametrize("loss", [squared, surprise])
@@ -206,6 +203,3 @@ def test_the_reliability_of_the_chance_of_a_move_is_shown_in_bins_and_by_hour(
             len(inside),
             sum(one.outcome is not FLAT for one in inside),
         )
-        own = fmean(squared(1 - one.probabilities[1], one.outcome is not FLAT) for one in inside)
-        base = fmean(squared(0.64, one.outcome is not FLAT) for one in inside)
-        assert row.skill_percent.value == pytest.approx(100 * (1 - own / base), abs=0.11)

@@ -21,9 +21,11 @@ from generator.arena.ladders import (
     make,
     newly_done,
     part_of,
+    pool,
     scores_of,
 )
 from generator.arena.play import SET_BACK, UNSEEN
+from generator.arena.values import MeanInterval
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.horizons import HORIZONS
 from tests.support.arena_inputs import MINUTE, NOON, inputs_at, price_at
@@ -220,23 +222,35 @@ def test_a_level_is_rare_below_thirty_days_and_pooled_with_the_lower_one() -> No
     lower = totals.live.cells["24h 5 end"].closed()
     own = totals.live.cells["24h 10 end"].closed()
     both = lower.base_brier + own.base_brier
-    assert scores["24h", 10.0, "end"].skill_percent.value == round(100 * (both - lower.brier - own.brier) / both, 1)
+    assert pool(own, lower).base_brier == both
+    assert scores["24h", 10.0, "end"].skill_percent == pool(own, lower).skill
 
 
 def test_an_interval_of_the_skill_comes_from_how_days_differ() -> None:
     cell = Cell()
-    for day in range(12):
+    days = 33
+    for day in range(days):
         good = day % 3 > 0
         cell = cell.counted(day, losses_of((6000, 4000), (5000, 5000), came=0 if good else 1), event=good, said=6000)
 
-    saved = [25 - 16 if day % 3 else 25 - 36 for day in range(12)]
-    value = sum(saved) / (12 * 25)
-    spread = math.sqrt(sum((one - value * 25) ** 2 for one in saved) * 12 / 11) / (12 * 25)
+    saved = [25 - 16 if day % 3 else 25 - 36 for day in range(days)]
+    value = sum(saved) / (days * 25)
+    spread = math.sqrt(sum((one - value * 25) ** 2 for one in saved) * days / (days - 1)) / (days * 25)
     skill = cell.skill
     assert skill.value == pytest.approx(100 * value, abs=0.06)
     assert skill.low is not None
     assert skill.high is not None
-    assert (skill.high - skill.low) / 2 == pytest.approx(100 * 2.201 * spread, rel=0.02)
+    assert (skill.high - skill.low) / 2 == pytest.approx(100 * 2.037 * spread, rel=0.02)
+
+
+@pytest.mark.parametrize(("days", "events"), [(9, 20), (308, 0), (308, 9), (308, 308)])
+def test_no_skill_of_a_level_is_shown_below_ten_days_or_ten_events(days: int, events: int) -> None:
+    cell = Cell()
+    for case in range(308):
+        losses = losses_of((1, 9999), (26, 9974), came=int(case >= events))
+        cell = cell.counted(case * days // 308, losses, event=case < events, said=1)
+
+    assert cell.skill == MeanInterval()
 
 
 def test_totals_survive_being_written_and_backtests_are_kept_apart() -> None:

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from generator.arena.play import PlayState, play
 from generator.arena.scores import ORDER, Sums, track_record
 from generator.arena.timetable import Timetable, asset_of
-from generator.arena.values import ForecastScores, PredictionMade, Proportion
+from generator.arena.values import ForecastScores, MeanInterval, PredictionMade, Proportion
 from generator.arena.voters import CountedVote, Voter, by_record
+from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import Call, Prediction, RoundPhase
 from tests.arena.test_sealing import an_open_round
 from tests.support.arena_inputs import MINUTE, NOON, inputs_at
@@ -69,6 +70,9 @@ def wilson(share: float, cases: float) -> tuple[float, float]:
     z2 = 1.959964**2
     a, b, c = 1 + z2 / cases, -(2 * share + z2 / cases), share * share  # (p - share)^2 = z^2 p (1 - p) / cases
     root = sqrt(b * b - 4 * a * c)
+    if share in {0.0, 1.0}:  # exact: the share at which so extreme a count comes one time in forty
+        reach = 100 * (1 - 0.025 ** (1 / cases))
+        return (0.0, reach) if share == 0.0 else (100 - reach, 100.0)
     return 100 * (-b - root) / (2 * a), 100 * (-b + root) / (2 * a)
 
 
@@ -96,7 +100,11 @@ def test_the_brier_score_and_its_baselines_are_those_of_the_definition() -> None
 
 def test_whether_it_moves_is_scored_by_the_definitions_of_two_classes() -> None:
     hours = (0, 1, 24, 25, 3)
-    cases = [replace(made, start_ms=hour * 60 * MINUTE) for made, hour in zip(CASES, hours, strict=True)]
+    cases = [
+        replace(made, start_ms=(48 * days + hour) * 60 * MINUTE)
+        for days in range(10)
+        for made, hour in zip(CASES, hours, strict=True)
+    ]
 
     scores = scored([*cases, WAITING, VOID]).move
 
@@ -104,13 +112,13 @@ def test_whether_it_moves_is_scored_by_the_definitions_of_two_classes() -> None:
     moved = [made.outcome is not FLAT for made in cases]
     brier, base_brier = mean_square(said, moved), mean_square(usual, moved)
     log_score, base_log = mean_surprise(said, moved), mean_surprise(usual, moved)
-    assert (scores.n, scores.moved.hits, scores.moved.n) == (5, 3, 5)
+    assert (scores.n, scores.moved.hits, scores.moved.n) == (50, 30, 50)
     assert (scores.said_percent, scores.base_percent) == (round(100 * fmean(said), 1), round(100 * fmean(usual), 1))
     assert (scores.brier, scores.base_rate_brier) == pytest.approx((brier, base_brier), abs=6e-5)
     assert (scores.log_score, scores.base_rate_log_score) == pytest.approx((log_score, base_log), abs=6e-5)
     assert scores.skill_percent.value == pytest.approx(100 * (1 - brier / base_brier), abs=0.1)
     assert scores.log_skill_percent.value == pytest.approx(100 * (1 - log_score / base_log), abs=0.1)
-    assert [(row.hour, row.n) for row in scores.hours if row.n] == [(0, 2), (1, 2), (3, 1)]
+    assert [(row.hour, row.n) for row in scores.hours if row.n] == [(0, 20), (1, 20), (3, 10)]
     of_hour = mean_square([said[0], said[2]], [moved[0], moved[2]])
     usual_of_hour = mean_square([usual[0], usual[2]], [moved[0], moved[2]])
     assert scores.hours[0].said_percent == round(50 * (said[0] + said[2]), 1)
@@ -128,13 +136,29 @@ def mean_surprise(chances: Sequence[float], moved: Sequence[bool]) -> float:
 
 
 def test_skill_is_what_the_published_brier_score_saves_of_each_baseline() -> None:
-    record = scored(CASES)
+    record = scored([replace(made, start_ms=day * DAY_MS) for day in range(10) for made in CASES])
 
     assert record.brier is not None
     for name, baseline in record.baselines.items():
         assert baseline is not None
         assert record.skill_percent[name] == round(100 - 100 * record.brier / baseline, 1)
     assert record.skill_percent["base_rate"] != record.skill_percent["uniform"]
+
+
+@pytest.mark.parametrize(
+    "cases",
+    [
+        [replace(CASES[hour % 5], start_ms=day * DAY_MS + hour * HOUR_MS) for day in range(9) for hour in range(24)],
+        [case((0.2, 0.3, 0.5), UP, start_ms=day * DAY_MS) for day in range(60)],
+        [case((0.2, 0.3, 0.5), FLAT, start_ms=day * DAY_MS) for day in range(60)],
+    ],
+    ids=["nine days", "nothing but moves", "no move at all"],
+)
+def test_no_skill_is_shown_below_ten_days_or_ten_events(cases: list[PredictionMade]) -> None:
+    record = scored(cases)
+
+    assert set(record.skill_percent.values()) == {None}
+    assert record.move.skill_percent == record.move.log_skill_percent == MeanInterval()
 
 
 def test_forecasts_are_counted_as_made_resolved_void_right_and_as_the_usual_outcome() -> None:

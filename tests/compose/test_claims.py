@@ -145,7 +145,7 @@ def test_a_hit_rate_is_of_calls_and_is_written_from_thirty_on(calls: int, said: 
         (MeanInterval(2.0, 0.5, 3.5), "(95% interval 0.5 to 3.5%): better than the base rate."),
         (MeanInterval(2.0, 0.0, 3.5), "(95% interval 0 to 3.5%): the difference could be chance."),
         (MeanInterval(-2.0, -3.5, -0.5), "(95% interval -3.5 to -0.5%): worse than the base rate."),
-        (MeanInterval(2.0), "is 2%, all from a short time: too few to tell."),
+        (MeanInterval(), "Of fewer than ten days, or ten moves, no skill is shown."),
     ],
 )
 def test_whether_prices_moved_is_published_figure_by_figure_with_what_it_shows(
@@ -164,7 +164,8 @@ def test_whether_prices_moved_is_published_figure_by_figure_with_what_it_shows(
     assert [shown[f"two_class_{key}"] for key in ("brier", "brier_baseline", "log_score", "log_score_baseline")] == [
         0.2212, 0.2301, 0.6312, 0.6501,
     ]  # fmt: skip
-    assert shown["brier_skill_percent"] == {"value": skill.value, "low": skill.low, "high": skill.high}
+    published = {"value": skill.value, "low": skill.low, "high": skill.high}
+    assert shown["brier_skill_percent"] == (None if skill.value is None else published)
     assert (shown["moved"]["n"], shown["calibration"][0]["said_percent"]) == (321, 55.1)
     assert shown["statement"].startswith(
         "Of 321 prices 64.8% (95% interval 59.0 to 70.1%) ended outside their band; "

@@ -158,7 +158,7 @@ def test_the_backtest_is_named_apart_and_in_no_figure_of_the_record() -> None:
     view = record_view(held, due, "Source: a test.", NOW_MS, simulated=False)
 
     assert (view["figure"]["number"], view["figure"]["tested"]) == ("86.1%", True)
-    assert view["figure"]["how"].startswith("A backtest before the start, in no figure of the record. ")
+    assert view["figure"]["how"].startswith("A backtest before the start, scored apart from the record. ")
     assert view["figure"]["how"].endswith(": 11:00 UTC.")
     assert [row[:2] for row in view["backtest"]["rows"]] == [
         ("Which way, each hour", "1,204"),

@@ -128,8 +128,8 @@ def rates(
 
 
 def skills(name: str, record: ForecastScores, source: Markup | str) -> Chart | None:
-    """Draw how much better than equal chances the Brier scores are; None when nothing came due."""
-    if record.brier is None:
+    """Draw how much better than equal chances the Brier scores are; None where no skill is shown."""
+    if record.brier is None or record.skill_percent.get("base_rate") is None:
         return None
 
     scores = {"brain": record.brier}
@@ -161,7 +161,7 @@ def reliability(name: str, scores: MoveScores, source: Markup | str) -> Chart | 
         return None
     tested = scores.moved.backtest
 
-    came = "came in the backtest, %" if tested else "came, %"
+    came = "observed in the backtest, %" if tested else "observed, %"
     plane = Plane(Axis(0.0, 100.0, _FIFTHS, "stated chance of a move, %"), Axis(0.0, 100.0, _FIFTHS, came))
     parts = [backtest_ground(name, plane)] if tested else []
     parts += [*plane.grid(), *plane.labels(), plane.path("mark", [(0.0, 0.0), (100.0, 100.0)])]
@@ -169,7 +169,7 @@ def reliability(name: str, scores: MoveScores, source: Markup | str) -> Chart | 
 
     fitting = sum(bool(level.fits) for level, _ in levels)
     count = f"{fitting} of {len(levels)}"
-    said = f"Stated chances of a move lay inside the interval of what came at {count} levels"
+    said = f"Stated chances of a move lay inside the interval of what was observed at {count} levels"
     caption = Caption(
         name=name,
         finding=said,
@@ -191,7 +191,7 @@ def _level(plane: Plane, level: Bin, hit: Proportion, *, tested: bool) -> Markup
     said = level.said_percent or 0.0
     came = hit.percent or 0.0
     hollow = " tested" if tested else ""
-    tip = f"stated {percent(said)}, came {share(hit)} of {hit.n:,}"
+    tip = f"stated {percent(said)}, observed {share(hit)} of {hit.n:,}"
 
     dot = plane.dot(f"dot{hollow}", (said, came), tip, 6)
     if hit.low_percent is None or hit.high_percent is None:

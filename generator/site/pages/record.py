@@ -32,7 +32,7 @@ from generator.compose.scores import (
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import coverage, rates, reliability, saved, skills
 from generator.site.pages.rounds import FinishedRound, crowds
-from generator.site.words.format import UNKNOWN, percent, signed
+from generator.site.words.format import NOT_YET, UNKNOWN, percent, signed
 from generator.site.words.record import far_figure, interval
 
 _KIND: Final = {"end": "at the end", "touch": "touched"}
@@ -132,7 +132,7 @@ def _ladder(arena: ArenaView) -> dict[str, Any]:
             _KIND[score.kind],
             f"{score.n:,}",
             percent(score.said_percent, 2),
-            percent(score.came_percent, 2),
+            UNKNOWN if score.came_percent is None else percent(score.came_percent, 2),
             skill_of(score.skill_percent),
             "pooled" if score.rare else "",
         )
@@ -142,9 +142,9 @@ def _ladder(arena: ArenaView) -> dict[str, Any]:
 
 
 def skill_of(skill: MeanInterval) -> str:
-    """Write a skill with its interval where it has one."""
+    """Write a skill with its interval; below ten days or ten events there is none."""
     if skill.low is None or skill.high is None:
-        return signed(skill.value, 1)
+        return NOT_YET
     return f"{signed(skill.value, 1)} ({signed(skill.low, 1)} to {signed(skill.high, 1)})"
 
 
@@ -160,7 +160,7 @@ def _first_figure(arena: ArenaView, now_ms: int) -> dict[str, Any]:
     return {
         "number": share(inside),
         "what": f"of {inside.n:,} moves over 1 hour ended inside the 90% range",
-        "how": f"A backtest before the start, in no figure of the record. {first_live}",
+        "how": f"A backtest before the start, scored apart from the record. {first_live}",
         "tested": True,
     }
 
@@ -304,13 +304,14 @@ def _facts(record: ForecastScores) -> tuple[tuple[str, str, str], ...]:
         return (came_due, calls, came_true, chance)
 
     skill = record.skill_percent.get("base_rate")
+    shown = NOT_YET if skill is None else percent(skill)
     return (
         came_due,
         calls,
         came_true,
         chance,
         ("Brier score", _score(record.brier), "0 is perfect, 0.667 equal chances"),
-        ("Skill", percent(skill), "against the base rate; 0 or less is none"),
+        ("Skill", shown, "against the base rate, from ten days and ten moves on; 0 or less is none"),
         ("Log score", _score(record.log_score), "1.099 is equal chances"),
     )
 
