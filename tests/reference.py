@@ -48,6 +48,7 @@ from generator.catalog.links import (
 from generator.catalog.products import PRODUCTS
 from generator.catalog.text.now import BOOK
 from generator.catalog.text.pictured import PICTURED
+from generator.catalog.text.titles import TITLES
 from generator.cli import command_line
 from generator.runtime.metrics import GeneratorMetrics
 from generator.settings import GeneratorSettings
@@ -187,7 +188,7 @@ def refusals() -> Rows:
 
 def sentences() -> Rows:
     """Return every sentence of the books with its place and its case."""
-    for group, rows in (*BOOK.groups.items(), *PICTURED.groups.items()):
+    for group, rows in (*BOOK.groups.items(), *PICTURED.groups.items(), *TITLES.groups.items()):
         for row in rows:
             yield f"`{group}`", row.case, f"`{row.text}`" if row.text else "nothing"
 

@@ -178,6 +178,11 @@ def asset_line(ctx: TickContext, asset: str) -> str:
     return now.asset_line(market_now(ctx), asset)
 
 
+def asset_day(ctx: TickContext, asset: str) -> str:
+    """Say what one asset did over the day."""
+    return now.asset_day(market_now(ctx), asset)
+
+
 def asset_sentence(ctx: TickContext, asset: str) -> str:
     """Say the same, and how likely it moves."""
     facts_now = market_now(ctx)

@@ -156,10 +156,11 @@ NOW_GROUPS: Final[Groups[MarketFacts]] = {
         ),
     ),
     # One coin.
-    "asset": (
+    "asset": (Sentence("{asset_day}{coin_range}", "always", always),),
+    "asset_day": (
         Sentence("{Focus}: no price is known.", "no price", lambda facts: facts.coin is None),
-        Sentence("{Focus} {price}.{coin_range}", "no day known", lambda facts: coin_of(facts).day is None),
-        Sentence("{Focus} {price}, {moved} in a day{coin_place}.{coin_range}", "else", always),
+        Sentence("{Focus} {price}.", "no day known", lambda facts: coin_of(facts).day is None),
+        Sentence("{Focus} {price}, {moved} in a day{coin_place}.", "else", always),
     ),
     "coin_place": (
         Sentence("", "no high and low of the day", lambda facts: _place(facts) is None),
@@ -169,7 +170,7 @@ NOW_GROUPS: Final[Groups[MarketFacts]] = {
         Sentence(", {above_low} above its day's low", "in the upper half", always),
     ),
     "coin_range": (
-        Sentence("", "no range", lambda facts: coin_of(facts).hour_range is None),
+        Sentence("", "no price, or no range", lambda facts: facts.coin is None or facts.coin.hour_range is None),
         Sentence(" In an hour, nine times in ten between {from} and {to}.", "else", always),
     ),
     "call": (
@@ -235,6 +236,11 @@ def regime_summary(facts: MarketFacts) -> str:
 def asset_line(facts: MarketFacts, asset: str) -> str:
     """Return one coin in a line: its price, its day, its next hour."""
     return BOOK.say("asset", replace(facts, focus=asset))
+
+
+def asset_day(facts: MarketFacts, asset: str) -> str:
+    """Return one coin's price and day in a line."""
+    return BOOK.say("asset_day", replace(facts, focus=asset))
 
 
 def call_sentence(facts: MarketFacts, asset: str = DEFAULT_ASSET) -> str:

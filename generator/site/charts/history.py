@@ -1,7 +1,6 @@
 """The market over time: prices on the regimes, the chances of the four, and where prices may go next."""
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -11,16 +10,17 @@ from markupsafe import Markup
 
 from generator.arena.values import Hour
 from generator.brain.label import REGIMES
-from generator.brain.reading import NO_AXES, Axes, Range
+from generator.brain.reading import Range
 from generator.catalog.assets import ASSET_NAMES, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.formats import rounded
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.labels import REGIME
-from generator.catalog.words import MarketSide, RegimeLabel
+from generator.catalog.text.titles import TITLES, Drawn
+from generator.catalog.words import RegimeLabel
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, axis, line, plain, text
 from generator.site.words.days import regime_of
-from generator.site.words.format import UNKNOWN, moment, percent, price, signed
+from generator.site.words.format import UNKNOWN, moment, percent, price
 
 _LEFT: Final = 96.0  # room for the labels of the axes on a phone, where letters are largest
 _RIGHT: Final = WIDTH - 50.0  # and for the names of the ranges ahead
@@ -47,13 +47,6 @@ _MARKS: Final = {
     RegimeLabel.HIGH_VOLATILITY: Markup('<circle class="r-dot" cx="4" cy="4" r="1.6"/>'),
     RegimeLabel.TRANSITION: Markup('<path class="r-hatch" d="M-2 6l4 4M0 0l8 8M6 -2l4 4"/>'),
 }
-_CHANGING: Final = "changing regimes"
-_DAYS: Final = {
-    MarketSide.RISING: "a rising day",
-    MarketSide.FALLING: "a falling day",
-    MarketSide.FLAT: "a flat day",
-    MarketSide.BOTH_WAYS: "a day of ups and downs",
-}
 UPTIME_DAYS: Final = 90
 Point = tuple[int, float]  # UTC milliseconds and a value
 Fan = list[tuple[int, tuple[float, ...]]]  # UTC milliseconds, and the prices low 90%, low 50%, high 50%, high 90%
@@ -66,7 +59,7 @@ class Window:
 
     name: str
     words: str
-    of: str  # the same before what it was made of
+    of: str  # the same in a title: `in a week`, `a week ago`
     span_ms: int
     step_ms: int  # between two closes of the line
     hours: int  # between two readings
@@ -81,7 +74,7 @@ WINDOWS: Final = {
         Window(
             name="24h",
             words="24 hours",
-            of="24 hours",
+            of="a day",
             span_ms=DAY_MS,
             step_ms=300_000,
             hours=1,
@@ -125,7 +118,6 @@ class Lately:
     closes: Sequence[Point]  # (close time in ms, USD), oldest first; gaps are gaps
     hours: Sequence[Hour]
     ranges: Mapping[str, Range] | None  # by horizon, None where unknown
-    axes: Axes = NO_AXES  # of the market now
 
 
 def history(name: str, window: Window, lately: Lately, source: Markup | str) -> Chart | None:
@@ -162,7 +154,7 @@ def history(name: str, window: Window, lately: Lately, source: Markup | str) -> 
     ]
     caption = Caption(
         name=name,
-        finding=_finding(lately, window, closes, every_hour),
+        finding=_finding(lately, window, closes),
         desc=(
             "Above, the price as a line on stripes that name the regime of each hour, hatched where no regime has a "
             "chance of one half (mixed), and to the right the ranges in which it should end 50 and 90 times in 100. "
@@ -454,34 +446,25 @@ def _backtest_mark(hour: Hour) -> str:
     return " (backtest)" if hour.warm_up else ""
 
 
-def _finding(lately: Lately, window: Window, closes: Sequence[Point], hours: Sequence[Hour]) -> str:
-    """Say how far the price went over the window, through which regimes, and which side the market is on now."""
+def _finding(lately: Lately, window: Window, closes: Sequence[Point]) -> str:
+    """Say how far the line went that is drawn, and where it had been."""
     first_ms, first = closes[0]
     last_ms, last = closes[-1]
-    moved = f"{ASSET_NAMES[lately.asset]} {signed(100 * (last / first - 1), 1)}"
 
-    regimes = _regimes(hours)
-    if first_ms > last_ms - 0.9 * window.span_ms:
-        since = f"since {moment(first_ms):%-d %b, %H:%M} UTC"
-        return f"{moved} {since}{f', {regimes}' if regimes else ''}{_side(lately)}"
-    if regimes == _CHANGING:
-        return f"{moved} in {window.of} of {regimes}{_side(lately)}"
-    return f"{moved} in {window.of}{f', {regimes}' if regimes else ''}{_side(lately)}"
+    def point(place: Point) -> tuple[float, str]:
+        at_ms, close = place
+        when = f"at {moment(at_ms):%H:%M} UTC" if window.span_ms <= DAY_MS else f"on {moment(at_ms):%-d %b}"
+        return 100 * (close / first - 1), when
 
-
-def _regimes(hours: Sequence[Hour]) -> str:
-    """Name the regime of more than half of the hours, else say that they changed; empty where none is known."""
-    regimes = Counter(regime for regime in map(regime_of, hours) if regime in _SHOWN)
-    if not regimes:
-        return ""
-    ((regime, n),) = regimes.most_common(1)
-    return f"mostly {REGIME[regime]}" if 2 * n > len(hours) else _CHANGING
-
-
-def _side(lately: Lately) -> str:
-    """Say what the last 24 hours of the market were; empty where that is not known."""
-    side = _DAYS.get(lately.axes.side)
-    return f"; {side} for the market" if side else ""
+    drawn = Drawn(
+        name=ASSET_NAMES[lately.asset],
+        span="" if first_ms > last_ms - 0.9 * window.span_ms else window.of,
+        begun=f"{moment(first_ms):%-d %b, %H:%M} UTC",
+        moved=100 * (last / first - 1),
+        high=point(max(closes, key=lambda place: place[1])),
+        low=point(min(closes, key=lambda place: place[1])),
+    )
+    return TITLES.say("title", drawn)
 
 
 def _rows(hours: Sequence[Hour], asset: str) -> Iterator[tuple[str, ...]]:

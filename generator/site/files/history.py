@@ -10,7 +10,6 @@ from markupsafe import Markup, escape
 
 from generator.arena.values import Hour, Lesson
 from generator.brain.label import REGIMES
-from generator.brain.reading import NO_AXES
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import iso
@@ -18,7 +17,7 @@ from generator.catalog.links import BADGE, HISTORY_CSV, asset_feed, embedded
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import SourceMode
 from generator.compose.context import TickContext
-from generator.compose.facts import market_now
+from generator.compose.facts import asset_day, market_now
 from generator.compose.inputs import observed, reading_of
 from generator.site.charts.history import WINDOWS, Lately, Point, Window, history, line_chart, uptime
 from generator.site.charts.lessons import day_charts
@@ -73,8 +72,8 @@ _FONT: Final = 'font-family="Open Sans, system-ui, sans-serif"'
 _CARD: Final = (
     f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 680 560" width="680" height="560" {_FONT} role="img">'
     '<title>{finding}</title><rect width="680" height="560" rx="12" fill="#fbfaf7"/>'
-    f'<text x="20" y="30" font-size="16" font-weight="600" fill="{_INK}">{{moved}}</text>'
-    f'<text x="20" y="50" font-size="13" fill="{_INK}">{{side}}</text>'
+    f'<text x="20" y="30" font-size="16" font-weight="600" fill="{_INK}">{{title}}</text>'
+    f'<text x="20" y="50" font-size="13" fill="{_INK}">{{moved}}</text>'
     '<g transform="translate(20 62)">{inner}</g>'
     f'<text x="20" y="548" font-size="11" fill="{_SOFT}">{{about}}</text></svg>'
 )
@@ -195,11 +194,14 @@ def card(chart: Chart | None, asset: str, ctx: TickContext) -> str:
         finding = chart.caption.finding
         inner = attributed(chart.inner)
 
-    drawn_at = f"{moment(ctx.freshness.generated_ms):%-d %b %Y, %H:%M} UTC"
-    about = f"{ctx.site.project}, {DATA_FROM[ctx.observation.mode]}, {drawn_at}. For learning only."
-    moved, _, side = finding.partition("; ")
-    side = f"{side[:1].upper()}{side[1:]}"
-    return _CARD.format(finding=finding, moved=moved, side=side, inner=inner, about=escape(about))
+    about = f"{ctx.site.project}, {DATA_FROM[ctx.observation.mode]}, {as_of(ctx)}. For learning only."
+    moved = asset_day(ctx, asset) if chart else ""
+    return _CARD.format(finding=finding, title=escape(finding), moved=escape(moved), inner=inner, about=escape(about))
+
+
+def as_of(ctx: TickContext) -> str:
+    """Write the market's time: of a replay that is when its prices were made, not now."""
+    return f"{moment(ctx.observation.market_ms):%-d %b %Y, %H:%M} UTC"
 
 
 def attributed(inner: Markup) -> Markup:
@@ -220,8 +222,7 @@ def _lately(ctx: TickContext, asset: str, hours: Sequence[Hour], window: Window)
 
     reading = reading_of(ctx, asset)
     ranges = reading.ranges if reading else None
-    axes = ctx.reading.regime.axes if ctx.reading else NO_AXES
-    return Lately(asset, ctx.observation.market_ms, closes, hours, ranges, axes)
+    return Lately(asset, ctx.observation.market_ms, closes, hours, ranges)
 
 
 def _series(ctx: TickContext, asset: str, name: str, every_ms: int) -> list[Point]:

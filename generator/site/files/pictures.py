@@ -16,10 +16,11 @@ from generator.catalog.links import ARENA, asset_path
 from generator.catalog.text.labels import OUTCOME
 from generator.catalog.words import Prediction, SourceMode
 from generator.compose.context import TickContext
+from generator.compose.facts import asset_day
 from generator.compose.regime import MarketRegimeResponse
 from generator.site.charts.plot import Chart
 from generator.site.charts.ranges import hour_ranges
-from generator.site.files.history import WEEK, attributed
+from generator.site.files.history import WEEK, as_of, attributed
 from generator.site.resources import Resources
 from generator.site.templates import environment
 from generator.site.words.format import band, moment
@@ -233,20 +234,19 @@ def drawings(
 ) -> dict[str, Drawing]:
     """Put into words what the pictures of a tick show."""
     mark = MARKS.get(ctx.observation.mode, "")
-    now = moment(ctx.freshness.generated_ms)
-    as_of = f"As of {now.day} {now:%b %Y, %H:%M} UTC"
+    at = f"As of {as_of(ctx)}"
 
     by_page = {
-        "/": _now(ctx, market, mark, as_of),
-        ARENA: _arena(ctx, mark, as_of),
+        "/": _now(ctx, market, mark, at),
+        ARENA: _arena(ctx, mark, f"As of {moment(ctx.freshness.generated_ms):%-d %b %Y, %H:%M} UTC"),
         "": _general(ctx, mark),
     }
     for asset in ASSET_NAMES:
-        by_page[asset_path(asset)] = _asset(ctx, asset, charts.get(f"{asset.lower()}-{WEEK}"), mark, as_of)
+        by_page[asset_path(asset)] = _asset(ctx, asset, charts.get(f"{asset.lower()}-{WEEK}"), mark, at)
     return by_page
 
 
-def _asset(ctx: TickContext, asset: str, chart: Chart | None, mark: str, as_of: str) -> Drawing:
+def _asset(ctx: TickContext, asset: str, chart: Chart | None, mark: str, at: str) -> Drawing:
     """Show an asset's week; the chart's finding is the headline, up to which side the market is on."""
     drawing = Drawing(
         project=ctx.site.project,
@@ -254,14 +254,12 @@ def _asset(ctx: TickContext, asset: str, chart: Chart | None, mark: str, as_of: 
         kicker=f"{ASSET_NAMES[asset]} over seven days",
         headline=f"No prices of {asset} are known yet",
         text="",
-        as_of=as_of,
+        as_of=at,
     )
     if chart is None:
         return drawing
 
-    headline, _, side = chart.caption.finding.partition("; ")
-    text = f"{side[:1].upper()}{side[1:]}." if side else ""
-    return replace(drawing, headline=headline, text=text, chart=_line_of(chart))
+    return replace(drawing, headline=chart.caption.finding, text=asset_day(ctx, asset), chart=_line_of(chart))
 
 
 def _line_of(chart: Chart) -> Markup:
@@ -269,7 +267,7 @@ def _line_of(chart: Chart) -> Markup:
     return attributed(Markup(_LETTERS_AND_REGIMES.sub("", chart.inner)))  # noqa: S704  ours, escaped when it was made
 
 
-def _now(ctx: TickContext, market: MarketRegimeResponse, mark: str, as_of: str) -> Drawing:
+def _now(ctx: TickContext, market: MarketRegimeResponse, mark: str, at: str) -> Drawing:
     # Then how far: in a picture, or in the record's first figure where no range is known.
     drawing = Drawing(
         project=ctx.site.project,
@@ -277,7 +275,7 @@ def _now(ctx: TickContext, market: MarketRegimeResponse, mark: str, as_of: str) 
         kicker=_KICKERS.get(mark, "The crypto market now"),
         headline=market.headline,
         text=market.summary,
-        as_of=as_of,
+        as_of=at,
         text_lines=2,
     )
     ranges = hour_ranges(ctx)
@@ -287,7 +285,7 @@ def _now(ctx: TickContext, market: MarketRegimeResponse, mark: str, as_of: str) 
     return replace(drawing, cards=((figure["number"], figure["what"]),))
 
 
-def _arena(ctx: TickContext, mark: str, as_of: str) -> Drawing:
+def _arena(ctx: TickContext, mark: str, at: str) -> Drawing:
     """Show the question that can be voted on, its answers, and until when the brain's forecast is sealed: no rate.
 
     A picture travels without its page, and without what a rate was counted over.
@@ -298,7 +296,7 @@ def _arena(ctx: TickContext, mark: str, as_of: str) -> Drawing:
         kicker="The Arena: people and the brain, same question",
         headline="No round takes votes at the moment",
         text="The next one starts by the clock.",
-        as_of=as_of,
+        as_of=at,
     )
     asked = ctx.arena.open
     if asked is None:
