@@ -68,8 +68,8 @@ PAGES: Final[tuple[SitePage, ...]] = (
           "A prediction game with no stakes: the live round, the votes, the brain's sealed forecast and who was right "
           "so far."),
     SitePage(links.DAILY, "pages/daily.html", "Daily question", "Where will Bitcoin be at 13:00 tomorrow?",
-             "One question a day: set a 50% and a 90% range of Bitcoin's move, see what came, and how the brain and a "
-             "usual day did. Free, no account.", primary=False),
+             "One question a day: set a 50% and a 90% range of Bitcoin's move, see the outcome, and how the brain and "
+             "a usual day did. Free, no account.", primary=False),
     SitePage(links.YOU, "pages/you.html", "Your votes", "Your votes: score, calibration and luck",
              "What one address voted and answered, scored next to the brain and what is usual, with intervals. "
              "The key stays with you.", primary=False),
@@ -88,7 +88,7 @@ PAGES: Final[tuple[SitePage, ...]] = (
              "The three most surprising hours of each week, what had been said of them before, and what they teach.",
              primary=False, listed=False),
     SitePage(links.PRACTICE, "pages/practice.html", "Practice", "Practice: how far, and how sure?",
-             "Past hours of the record without name and date: set a range or a chance, see what came, and learn "
+             "Past hours of the record without name and date: set a range or a chance, see the outcome, and learn "
              "whether you are calibrated. Free, no account.", primary=False),
     SitePage(links.PRACTICE_CLASS, "pages/practice_class.html", "Class", "Forty minutes with a class",
              "A sheet of ten past hours to print, with its key: a lesson on ranges, chance and overconfidence.",

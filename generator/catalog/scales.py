@@ -64,7 +64,7 @@ SCALES: Final[dict[str, Scale]] = {
     ),
     "two_class_log_score*": Scale(
         "score", "0..4.61",
-        "Mean negative log of the chance given to what came, lower is better.",
+        "Mean negative log of the chance given to the outcome, lower is better.",
         "Compare it with its baseline only.",
     ),
     "hour": Scale("hour", "0..23", "Hour of the day, UTC."),

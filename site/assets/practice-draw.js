@@ -102,7 +102,7 @@ export function picture(item, ranges, truth) {
   }
   const about = truth
     ? `48 hours of prices, and ${ahead} after them, which ended ${percent(truth.move)}.`
-    : `48 hours of prices; what came in ${ahead} after them is not shown yet.`;
+    : `48 hours of prices; the outcome, in ${ahead} after them, is not shown yet.`;
   return drawn(
     "svg",
     { class: "practice-picture", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": about },
@@ -151,9 +151,9 @@ export function diagram(pairs) {
     const [low, high] = wilson(bin.hits, n);
     parts.push(drawn("line", { class: "whisker", x1: x(said), x2: x(said), y1: y(low), y2: y(high) }));
     parts.push(drawn("circle", { class: "point", cx: x(said), cy: y(bin.hits / n), r: 5 }));
-    words.push(`said ${Math.round(100 * said)}, came ${bin.hits} of ${n}`);
+    words.push(`said ${Math.round(100 * said)}, true in ${bin.hits} of ${n}`);
   }
-  const label = `What you said and how often it came: ${words.join("; ")}. Honest chances lie on the dashed line.`;
+  const label = `What you said and how often it was true: ${words.join("; ")}. Honest chances lie on the dashed line.`;
   const figure = element("figure", "", { className: "practice-diagram" });
   figure.append(
     drawn("svg", { class: "practice-picture", viewBox: "0 0 320 300", role: "img", "aria-label": label }, ...parts),

@@ -191,7 +191,7 @@ const QUESTIONS = {
     came(answer, item, truth) {
       const inWords = (chances, scale) => SIDES.map((side) => Math.round(scale * chances[side])).join(" / ");
       return (
-        `${WORDS[truth.came][0].toUpperCase()}${WORDS[truth.came].slice(1)} came (${percent(truth.move)}). ` +
+        `The outcome: ${WORDS[truth.came]} (${percent(truth.move)}). ` +
         `Up / small move / down: you said ${inWords(answer, 1)}, the brain ${inWords(truth.brain.chances, 100)}, ` +
         `the base rates are ${inWords(truth.usual.chances, 100)}.`
       );
@@ -227,7 +227,7 @@ function refresh() {
 async function show() {
   answered = false;
   button.disabled = true; // the item on the screen is no longer the one that is asked about
-  button.textContent = "Show what came";
+  button.textContent = "Show the answer";
   say(document.getElementById("question"), QUESTIONS[question].title);
   try {
     shown = await nextItem();
@@ -261,7 +261,7 @@ async function answer() {
   try {
     truth = await truthOf(month, item);
   } catch {
-    say(result, element("p", "What came cannot be read now. Nothing was scored; press again once you are online."));
+    say(result, element("p", "The outcome cannot be read now. Nothing was scored; press again once you are online."));
     return;
   } finally {
     button.disabled = false;

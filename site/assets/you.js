@@ -118,7 +118,7 @@ function saidWords(row) {
   return `${low50} to ${high50}; ${low90} to ${high90}`;
 }
 
-const COLUMNS = ["Round or question", "Said", "Came", "Score", "Usual", "Brain"];
+const COLUMNS = ["Round or question", "Said", "Outcome", "Score", "Usual", "Brain"];
 
 function table(rows) {
   const made = element("table", "", { className: "fold" });
@@ -151,7 +151,7 @@ function shown(address, rows, list, place) {
 
   const facts = element("dl", "", { className: "facts" });
   const texts = [];
-  if (rounds.length) facts.append(line("Largest chance or word came", inFull(right, rounds.length)));
+  if (rounds.length) facts.append(line("Largest chance or word was right in", inFull(right, rounds.length)));
   if (given.length) {
     const [own, usual, brain] = ["score", "usual", "brain"].map((name) => given.map((row) => row[name]));
     facts.append(line(`Mean Brier score over ${given.length}`, mean(own).toFixed(4)));

@@ -270,15 +270,18 @@ def two_chances_of_a_move(release: Release) -> str:
         if coin["move"] is None:
             continue
         chance, usual = (round(100 * coin["move"][name], 2) for name in ("chance", "base_rate"))
-        field = f"{chance:.1f}%, usual {usual:.1f}%"
+        field = f"{chance:.1f}% (usually {usual:.1f}%)"
 
-        said = []
         for body in release.bodies.values():
             if "reasoning" in body and body["asset"] == asset:
-                said += re.findall(r"from here: (\S+, usual \d+\.\d%)", body["reasoning"]["summary"])
-        row = rf"\b{asset} (?:{ASSET_NAMES[asset]} )?.{{0,80}}?(\d+\.\d%, usual \d+\.\d%)"
-        said += re.findall(row, release.landing)
-        other = [words for words in said if words != field]
+                for pair in re.findall(r"(\d+)%; usually (\d+)%", body["reasoning"]["summary"]):
+                    said, usually = map(float, pair)
+                    moves = max(abs(said - chance), abs(usually - usual))
+                    stays = max(abs(said - 100 + chance), abs(usually - 100 + usual))
+                    if min(moves, stays) > 0.6:
+                        return f"{asset}: {said:.0f}%; usually {usually:.0f}%, the field {field}"
+        row = rf"\b{asset} (?:{ASSET_NAMES[asset]} )?.{{0,80}}?(\d+\.\d% \(usually \d+\.\d%\))"
+        other = [words for words in re.findall(row, release.landing) if words != field]
         if other:
             return f"{asset}: {other[0]}, the field {field}"
     return ""

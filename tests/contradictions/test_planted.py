@@ -183,7 +183,7 @@ def planted_releases() -> dict[str, Release]:
         ),
         "two chances of one move": with_body(
             "reasoning/BTC.json",
-            lambda body: body["reasoning"].update(summary="up or down from here: 51.0%, usual 68.2%"),
+            lambda body: body["reasoning"].update(summary="It ends elsewhere (51%; usually 68%)."),
         ),
         "a confidence without a call, or of another outcome": with_body(
             "main-brain", lambda body: body["coins"]["BTC"].update(call="none", confidence=33.0)

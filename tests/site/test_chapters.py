@@ -422,4 +422,4 @@ def test_a_twin_has_no_trace_of_what_needs_a_script() -> None:
 
     assert "hundred rules" in chapter
     assert "Your guess" not in chapter
-    assert "Show what came" not in practice
+    assert "Show the answer" not in practice

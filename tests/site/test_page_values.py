@@ -143,7 +143,7 @@ def test_the_landing_page_shows_the_price_and_how_far_each_asset_may_move(name: 
         assert shown == ["unknown"] if ends is None else all(map(signed, shown, (ends["low_90"], ends["high_90"])))
         chances = (coin["probabilities"], coin["base_rates"])
         moves = [100 * (row["up"] + row["down"]) for row in chances if row] or [None]
-        assert all(map(shows, row["Chance of a move"].split(", usual "), moves)), (asset, row)
+        assert all(map(shows, row["Chance of a move"].removesuffix(")").split(" (usually "), moves)), (asset, row)
 
 
 @pytest.mark.parametrize("name", ["known", "full", "missing asset", "hourly"])
@@ -221,14 +221,13 @@ def test_the_landing_page_answers_whether_bitcoin_will_move(name: str) -> None:
     html = html_of(name)["/index.html"]
     coin = body("main-brain", name)["coins"]["BTC"]
 
-    said = plain(html.split('<div class="worth">')[1].split("</div>", maxsplit=1)[0])
+    said = plain(html.split('<p class="call">')[1].split("</p>", maxsplit=1)[0])
 
-    question = r"(\S+) Will it move\?.* more than (\S+) up or down from here; usual (\S+)\. (.*)\."
-    number, band, usual, call = re.findall(question, said)[0]
-    assert shows(number, 100 * (1 - coin["probabilities"]["neutral"]), places=1)
-    assert shows(usual, 100 * (1 - coin["base_rates"]["neutral"]), places=1)
-    assert shows(band, coin["move"]["band_percent"], places=3)
-    assert call.lower() in coin["summary"].lower()
+    assert said in coin["summary"]
+    assert (
+        f"{100 * (1 - coin['probabilities']['neutral']):.0f}%; " in said
+        or f"{100 * coin['probabilities']['neutral']:.0f}%" in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -249,7 +248,7 @@ def test_the_landing_page_says_what_is_called_with_its_chance_and_the_usual_one(
 
     html = Rendered(replace(ctx, reading=reading))["/index.html"]
 
-    assert plain(html.split('<div class="worth">')[1].split("</div>", maxsplit=1)[0]).partition(said)[1]
+    assert plain(html.split('<p class="call">')[1].split("</p>", maxsplit=1)[0]).startswith(said)
 
 
 @pytest.mark.parametrize("name", ["candles only", "hourly", "young", "nothing"])
@@ -257,7 +256,7 @@ def test_where_nothing_is_forecast_the_landing_page_says_why(name: str) -> None:
     html = html_of(name)["/index.html"]
     coin = body("main-brain", name)["coins"]["BTC"]
 
-    assert ("Will it move?" in html) is (coin["move"] is not None)
+    assert ('<p class="call">' in html) is (coin["move"] is not None)
     assert ('id="chart-far"' in html) is bool(coin["ranges"])
     assert ("How far prices may move is not known: " in html) is not coin["ranges"]
 
@@ -284,7 +283,7 @@ def test_the_page_of_an_asset_begins_with_its_price_and_change(name: str, asset:
 def test_the_page_of_an_asset_shows_each_chance_next_to_its_base_rate(asset: str) -> None:
     rows = table(
         html_of()[page_of(asset)],
-        "Chances over the next hour, and how often each came true lately",
+        "Chances over the next hour, and how often each happened lately",
     )
     reasoning = bodies_of()[f"/api/reasoning/{asset}.json"]["reasoning"]
 
@@ -480,7 +479,7 @@ def test_the_arena_shows_patterns_and_places_of_the_published_lessons() -> None:
 
 
 def test_the_record_shows_every_score_of_the_ranges_as_published() -> None:
-    rows = table(html_of()["/track-record/index.html"], "Ranges and the moves that came, by horizon")
+    rows = table(html_of()["/track-record/index.html"], "Ranges and moves, by horizon")
     horizons = body("statistics")["main_brain"]["how_far"]["horizons"]
 
     published = [(horizon, score) for horizon in horizons for score in horizon["scores"]]
@@ -508,7 +507,7 @@ def test_the_record_shows_every_score_of_the_forecasts_as_published() -> None:
 
 
 def test_the_record_shows_each_level_of_confidence_with_what_came_true() -> None:
-    rows = table(html_of()["/track-record/index.html"], "Confidence that was given, and how often it came true")
+    rows = table(html_of()["/track-record/index.html"], "Confidence that was given, and how often the call was right")
     bins = [part for part in body("main-brain")["public_performance"]["calibration"] if part["hit"]]
 
     rows = rows[: len(bins)]

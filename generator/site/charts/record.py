@@ -174,8 +174,8 @@ def reliability(name: str, scores: MoveScores, source: Markup | str) -> Chart | 
         name=name,
         finding=said,
         desc=(
-            "A dot for each level of the stated chance of a move, as high as moves came, with its 95% interval as a "
-            "line. On the dashed diagonal a chance comes true as often as it says."
+            "A dot for each level of the stated chance of a move, as high as moves were frequent, with its 95% "
+            "interval as a line. On the dashed diagonal a chance comes true as often as it says."
         ),
         source=source,
         columns=("Mean chance", "Forecasts", "Moved", _INTERVAL),

@@ -199,7 +199,7 @@ def brain_words(live: Round | None, *, simulated: bool) -> str:
 def _chance_of_a_move(live: Round) -> str:
     if live.move is None or live.band_bps is None:
         return ""
-    chance = f"{percent(chance_percent(live.move.chance))}, usual {percent(chance_percent(live.move.base_rate))}"
+    chance = f"{percent(chance_percent(live.move.chance))} (usually {percent(chance_percent(live.move.base_rate))})"
     return f"; chance of ending more than {band(live.band_bps)} up or down {chance}"
 
 

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
+from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.formats import chance_percent
 from generator.catalog.horizons import HOUR
 from generator.catalog.links import asset_path
@@ -32,7 +32,7 @@ from generator.site.charts.now import sparkline
 from generator.site.charts.ranges import hour_ranges
 from generator.site.pages.arena import brain_words, crowd_words
 from generator.site.pages.record import direction
-from generator.site.words.format import UNKNOWN, band, duration, percent, price, signed, usd, word
+from generator.site.words.format import UNKNOWN, duration, percent, price, signed, usd, word
 from generator.site.words.record import far_sentence
 
 _OF_BOOKS: Final = ("liquidity", "spread", "structure", "futures", "funding", "open_interest")
@@ -50,7 +50,7 @@ def landing(ctx: TickContext, bodies: FreeBodies, chart: Markup | None = None) -
         "books_known": any(row[name] != UNKNOWN for row in rows for name in _OF_BOOKS),
         "regime": _regime(ctx, regime),
         "far_chart": hour_ranges(ctx),
-        "move": _will_it_move(ctx, bodies.main_brain.coins[DEFAULT_ASSET]),
+        "call": call_sentence(market_now(ctx)),
         "worth": _worth(ctx),
         "first_screen": bodies.main_brain.summary,
         "chart": chart,
@@ -104,20 +104,6 @@ def _arena(ctx: TickContext) -> dict[str, Any]:
         "live": live,
         "crowd": crowd_words(ctx),
         "brain": brain_words(live, simulated=is_simulated(ctx)),
-    }
-
-
-def _will_it_move(ctx: TickContext, coin: CoinSnapshot) -> dict[str, str] | None:
-    """Return the chance that a price has moved when the hour ends, and what is called; None without a forecast."""
-    if coin.move is None:
-        return None
-
-    return {
-        "name": ASSET_NAMES[coin.asset],
-        "chance": percent(chance_percent(coin.move.chance)),
-        "usual": percent(chance_percent(coin.move.base_rate)),
-        "band": band(100 * coin.move.band_percent),
-        "call": call_sentence(market_now(ctx)),
     }
 
 
@@ -216,7 +202,7 @@ def _move(coin: CoinSnapshot) -> str:
     """Write the chance of a move beyond the band next to its base rate."""
     if coin.move is None:
         return UNKNOWN
-    return f"{percent(chance_percent(coin.move.chance))}, usual {percent(chance_percent(coin.move.base_rate))}"
+    return f"{percent(chance_percent(coin.move.chance))} (usually {percent(chance_percent(coin.move.base_rate))})"
 
 
 def _funding_rate(bodies: FreeBodies, asset: str) -> float | None:

@@ -108,8 +108,8 @@ def _best_chance(judged: Sequence[PredictionMade], tested: str) -> Ask | None:
     return Ask(
         f"In each of the last {len(moved):,} hours{tested} you must give the same chance that the price leaves its "
         "band. Which one has the best mean Brier score?",
-        f"{100 * share:.0f}: as often as it came, {sum(moved):,} times. Its mean score is {scores[share]:.3f}; 50 in "
-        f"100 would have had {scores[0.5]:.3f} and 90 in 100 {scores[0.9]:.3f}.",
+        f"{100 * share:.0f}: as often as it happened, {sum(moved):,} times. Its mean score is {scores[share]:.3f}; 50 "
+        f"in 100 would have had {scores[0.5]:.3f} and 90 in 100 {scores[0.9]:.3f}.",
         Guess(100 * share, 0, 100, 1, "{} in 100"),
     )
 
