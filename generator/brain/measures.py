@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 
-from gateway.wire.foreign import read_json
 from generator.brain.bars import CleanBars, clean
 from generator.brain.closes import Closes
 from generator.brain.derivatives import Derivatives
@@ -26,6 +23,7 @@ from generator.brain.liquidity import Liquidity
 from generator.brain.moves import Moves, prices_of, with_market
 from generator.brain.outcomes import HORIZON_MINUTES, HORIZON_QUARTERS, Outcomes, split
 from generator.brain.outlook import EDGES, QUARTERS, RANGE_BARS, Outlook
+from generator.brain.packing import fill, header_of, packed
 from generator.brain.part import Part, Times
 from generator.brain.profile import REALISED_QUARTERS
 from generator.brain.ranges import RangeModel, widths_of
@@ -50,7 +48,7 @@ _FEWEST_RETURNS: Final = 3 * HOUR_BARS  # of an asset whose volatility is expect
 _NEAR, _HOUR, _PARTITION = range(len(HORIZON_MINUTES))
 _ROOTS: Final = tuple(math.sqrt(HORIZON_MINUTES[horizon]) for horizon in (_NEAR, _HOUR))
 PARTITION_MINUTES: Final = HORIZON_MINUTES[_PARTITION]
-_STATE_FORMAT: Final = 13
+_STATE_FORMAT: Final = 14
 _BLOCK: Final = 7 * DAY_BARS  # most bars that are read together, which bounds the memory
 _NEVER_MS: Final = 1 << 62
 _LONGEST_GAP: Final = HOUR_BARS  # bars that never came; a longer gap ends a block
@@ -430,15 +428,12 @@ class Measures:
             forecasts.append(forecast)
         return forecasts
 
-    def _arrays(self) -> list[tuple[Part, str, FloatArray]]:
+    def arrays(self) -> list[tuple[Part, str, FloatArray]]:
         """Return the whole state: the arrays that each part names, in the order of the file."""
         return [(part, name, getattr(part, name)) for part in self._parts for name in part.STATE]
 
     def dump(self) -> bytes:
-        """Return the whole state: a JSON line, then every array in its own precision, little-endian, compressed.
-
-        `load` continues as if nothing had happened.
-        """
+        """Return the whole state, see `packing`; `load` continues as if nothing had happened."""
         counters = self.counters
         header = {
             "format": _STATE_FORMAT,
@@ -447,9 +442,7 @@ class Measures:
             "t": self._t,
             "counters": [counters.bars, counters.late, counters.gaps, counters.dropped],
         }
-        head = json.dumps(header, sort_keys=True).encode()
-        body = b"".join(array.astype(_stored(array)).tobytes() for _, _, array in self._arrays())
-        return zlib.compress(head + b"\n" + body, 1)
+        return packed(header, [array for _, _, array in self.arrays()])
 
     @classmethod
     def load(cls, weights: Weights, assets: tuple[str, ...], data: bytes) -> Self:
@@ -458,34 +451,17 @@ class Measures:
         Raises:
             ValueError: damaged, of other assets, or made with other weights; start again from history then.
         """
-        try:
-            head, body = zlib.decompress(data).split(b"\n", 1)
-            header: dict[str, Any] = read_json(head)
-        except (zlib.error, ValueError) as error:
-            raise ValueError(f"not a brain state: {error}") from error
+        header, body = header_of(data)
         if header.get("format") != _STATE_FORMAT:
             raise ValueError("a brain state of another format")
         if header["assets"] != list(assets) or header["weights"] != weights.digest:
             raise ValueError("a brain state of other assets or other weights")
 
         restored = cls(weights, assets)
-        arrays = restored._arrays()
-        if len(body) != sum(array.nbytes for _, _, array in arrays):
-            raise ValueError("a brain state of another shape")
-        at = 0
-        for part, name, array in arrays:
-            saved = np.frombuffer(body, _stored(array), array.size, at).astype(array.dtype)
-            setattr(part, name, saved.reshape(array.shape))
-            at += array.nbytes
-
+        fill([array for _, _, array in restored.arrays()], body)
         restored._t = header["t"]
         restored.counters = Counters(*header["counters"])
         return restored
-
-
-def _stored(array: FloatArray) -> np.dtype[Any]:
-    """Return the type in which an array is written."""
-    return np.dtype(array.dtype.newbyteorder("<"))
 
 
 def sigma_over(minutes: int, sigma: FloatArray) -> FloatArray:

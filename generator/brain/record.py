@@ -4,7 +4,6 @@ A usual hour, day and week (U1, U24, U7) is the median size of all moves over th
 rank is the share of the record's hours with a smaller value. Both are of the hours before the bar alone.
 """
 
-from bisect import bisect_left, insort
 from typing import ClassVar, Final
 
 import numpy as np
@@ -23,6 +22,9 @@ _FEWEST_HOURS: Final = (14 * 24, 14 * 24, 30 * 24)  # of which a usual hour, day
 _BOOK_MARKET: Final = (0.0027, 0.015, 0.044)  # before that: medians of the coins' mean, 2022-08 to 2023-09
 _BOOK_COIN: Final = (0.0031, 0.016, 0.045)  # likewise, the median over the coins of their own
 _LARGEST_HALF: Final = float(np.finfo(np.float16).max)
+
+_BITS: Final = np.uint32(16)  # of a number of half precision
+_VALUE: Final = np.uint32(0xFFFF)
 
 Half = npt.NDArray[np.float16]
 
@@ -43,7 +45,7 @@ class Record(Part):
             (2, columns), np.nan
         )  # of the next four hours' expected volatility, of the day's realised
         self.count: FloatArray = np.zeros((MEASURES, columns))  # hours on record, by measure
-        self._sorted: tuple[int, list[list[list[float]]]] = (-1, [])
+        self._order: tuple[int, _Order | None] = (-1, None)  # of which hour's end
         self._book = np.full((len(_SPANS), columns), np.array(_BOOK_COIN)[:, None])
         self._book[:, -1] = _BOOK_MARKET
 
@@ -68,66 +70,50 @@ class Record(Part):
         # Half precision is what is kept: three digits are more than a median or a rank of a year can show.
         rows[places[full]] = in_half(values[full])
 
-        in_order = self._in_order()
-        self._follow(rows, places, full, values[:, EXPECTED:], in_order)
+        order = self._in_order()
+        self._follow(order, rows, places, full, values[:, EXPECTED:])
         self._windows = {"hours": (rows, places + 1)}
         self.hour = numbers.astype(np.float64)[:, None]
-        self._sorted = (int(numbers[-1]), in_order)
+        self._order = (int(numbers[-1]), order)
 
-    def _in_order(self) -> list[list[list[float]]]:
-        """Return the record before the block in order, by column and measure."""
-        number, in_order = self._sorted
-        if number >= 0 and number == int(self.hour[0]):
-            return in_order
-        by_column = self.hours.transpose(2, 1, 0).astype(np.float64)
-        return [[np.sort(kept[np.isfinite(kept)]).tolist() for kept in measures] for measures in by_column]
+    def _in_order(self) -> "_Order":
+        """Return the record before the block in order."""
+        number, order = self._order
+        if order is not None and number == int(self.hour[0]):
+            return order
+        return _Order(self.hours)
 
-    def _follow(
-        self, rows: Half, places: Times, full: Times, now: FloatArray, in_order: list[list[list[float]]]
-    ) -> None:
+    def _follow(self, order: "_Order", rows: Half, places: Times, full: Times, now: FloatArray) -> None:
         """Rank each bar among the hours before it, and put those in that end with a bar of the block.
 
         Args:
+            order: the record before the block, changed in place.
             rows: of the table, those that leave it first.
             places: of each bar's hour among them, (n,).
             full: bars that end an hour.
             now: expected and realised volatility, (n, 2, columns).
-            in_order: the record before the block, changed in place.
         """
         bars, _, columns = now.shape
-        usual = np.empty((len(_SPANS), bars, columns))
-        rank = np.empty((2, bars, columns))
-        count = np.empty((MEASURES, bars, columns))
+        self.usual = np.empty((len(_SPANS), bars, columns))
+        self.rank = np.empty((2, bars, columns))
+        self.count = np.empty((MEASURES, bars, columns))
         begins = [0, *(full + 1).tolist()]
         ends = [*(full + 1).tolist(), bars]
         # Rows that leave the table as time moves from one stretch to the next.
         tops = places[np.minimum(begins, bars - 1)] + 1
         gone = [0, *(tops - HOURS).tolist()]
 
-        for column in range(columns):
-            measures = in_order[column]
-            for stretch, (begin, end) in enumerate(zip(begins, ends, strict=True)):
-                leaving = rows[gone[stretch] : gone[stretch + 1], :, column]
-                if stretch:
-                    _put(measures, rows[places[full[stretch - 1]], :, column].tolist())
-                for old in leaving.tolist():
-                    _take(measures, old)
-                if begin == end:
-                    continue
-                span = slice(begin, end)
-                for measure, kept in enumerate(measures):
-                    count[measure, span, column] = len(kept)
-                for place in range(len(_SPANS)):
-                    kept = measures[place]
-                    enough = len(kept) >= _FEWEST_HOURS[place]
-                    # Nothing is measured in moves of a market that stood still.
-                    median = _median(kept) if enough else 0.0
-                    usual[place, span, column] = median or self._book[place, column]
-                for place, kept in enumerate(measures[EXPECTED:]):
-                    rank[place, span, column] = [_rank(kept, value) for value in now[span, place, column].tolist()]
-        self.usual = usual
-        self.rank = rank
-        self.count = count
+        for stretch, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+            if stretch:
+                order.put(rows[places[full[stretch - 1]]])
+            order.take(rows[gone[stretch] : gone[stretch + 1]])
+            if begin == end:
+                continue
+            medians, counts = order.usual
+            # Nothing is measured in moves of a market that stood still.
+            self.usual[:, begin:end] = np.where(medians > 0.0, medians, self._book)[:, None]
+            self.count[:, begin:end] = counts[:, None]
+            self.rank[:, begin:end] = order.ranks(now[begin:end]).swapaxes(0, 1)
 
     def days(self) -> float:
         """Return how many days of the market are on record."""
@@ -143,26 +129,70 @@ def in_half(values: FloatArray) -> Half:
     return np.clip(values, -_LARGEST_HALF, _LARGEST_HALF).astype(np.float16)
 
 
-def _put(measures: list[list[float]], values: list[float]) -> None:
-    for kept, value in zip(measures, values, strict=True):
-        if value == value:  # noqa: PLR0124 -- not NaN
-            insort(kept, value)
+class _Order:
+    """All that is on record in order, in one array: the row, a measure of a column, then the bits of the value.
 
+    The bits of numbers from 0 on are in the order of the numbers. So every row is looked up in one search.
+    """
 
-def _take(measures: list[list[float]], values: list[float]) -> None:
-    for kept, value in zip(measures, values, strict=True):
-        if value == value:  # noqa: PLR0124 -- not NaN
-            del kept[bisect_left(kept, value)]
+    def __init__(self, table: Half) -> None:
+        """Sort what is known of a table, (hours, measures, columns), from 0 on."""
+        self._shape = table.shape[1:]
+        self._row = np.arange(table[0].size, dtype=np.uint32).reshape(self._shape) << _BITS
+        self._keys = np.sort(self._keys_of(table))
+        self._count()
 
+    def put(self, values: Half) -> None:
+        """Put an hour's values in, (measures, columns)."""
+        keys = self._keys_of(values[None])
+        self._keys = np.insert(self._keys, np.searchsorted(self._keys, keys), keys)
+        self._count()
 
-def _median(kept: list[float]) -> float:
-    """Return the middle value, the mean of the two middle ones of an even number."""
-    middle = len(kept) // 2
-    return kept[middle] if len(kept) % 2 else 0.5 * (kept[middle - 1] + kept[middle])
+    def take(self, values: Half) -> None:
+        """Take out what was put in, (hours, measures, columns)."""
+        if not len(values):
+            return
+        keys = np.sort(self._keys_of(values))
+        again = np.arange(len(keys)) - np.searchsorted(keys, keys)  # of equal ones each takes out another
+        self._keys = np.delete(self._keys, np.searchsorted(self._keys, keys) + again)
+        self._count()
 
+    def ranks(self, values: FloatArray) -> FloatArray:
+        """Return the share of the hours with a smaller value of the last two measures, (n, 2, columns).
 
-def _rank(kept: list[float], value: float) -> float:
-    """Return the share of what is kept that is smaller, NaN where that or the value is unknown."""
-    if not kept or value != value:  # noqa: PLR0124 -- NaN
-        return float("nan")
-    return bisect_left(kept, value) / len(kept)
+        Args:
+            values: likewise; NaN where one is unknown, as is its rank.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            halves = values.astype(np.float16)
+            is_less = halves.astype(np.float64) < values
+        # What is smaller than a value is smaller than the next number of half precision from there on.
+        keys = self._row[EXPECTED:] + halves.view(np.uint16) + is_less
+        smaller = np.searchsorted(self._keys, keys) - self._first[EXPECTED:]
+        many = self._many[EXPECTED:]
+        known = np.isfinite(values) & (many > 0)
+        return np.where(known, smaller / np.maximum(many, 1), np.nan)
+
+    def _keys_of(self, values: Half) -> npt.NDArray[np.uint32]:
+        keys = self._row + values.view(np.uint16)
+        return np.asarray(keys[np.isfinite(values)], dtype=np.uint32)
+
+    def _count(self) -> None:
+        """Find where each row begins, and its middle."""
+        self._first = np.searchsorted(self._keys, self._row)
+        self._many = np.diff(self._first.ravel(), append=len(self._keys)).reshape(self._shape)
+
+        spans = len(_SPANS)
+        many = self._many[:spans]
+        enough = many >= np.array(_FEWEST_HOURS)[:, None]
+        medians = np.zeros(many.shape)
+        if enough.any():
+            middle = self._first[:spans][enough] + many[enough] // 2
+            even = many[enough] % 2 == 0
+            upper = self._value(middle)
+            medians[enough] = np.where(even, 0.5 * (self._value(middle - even) + upper), upper)
+        self.usual = (medians, self._many.astype(np.float64))
+        """Medians of the first three measures, 0 of too few hours, (3, columns), and hours, (measures, columns)."""
+
+    def _value(self, places: Times) -> FloatArray:
+        return (self._keys[places] & _VALUE).astype(np.uint16).view(np.float16).astype(np.float64)

@@ -7,6 +7,7 @@ is read from here, so that anyone can recompute it from the candles.
 from typing import ClassVar, Final, NamedTuple, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from generator.brain.part import Part, Times, slid
 from generator.brain.smoothing import Flags
@@ -19,6 +20,7 @@ BARS: Final = QUARTER_MS // BAR_MS
 """Bars of a quarter hour."""
 _FIELDS: Final = 6
 CLOSE, HIGH, LOW, VOLUME, VARIANCE, COUNT = range(_FIELDS)
+Single = npt.NDArray[np.float32]
 
 
 class QuarterEnds(NamedTuple):
@@ -57,8 +59,9 @@ class Week(Part):
     def __init__(self, assets: int) -> None:
         """Start empty."""
         super().__init__()
-        self.quarters = np.full((WEEK, _FIELDS, assets), np.nan)  # before the present one, oldest first
-        self.present: FloatArray = np.full((_FIELDS, assets), np.nan)
+        # Single precision is what is kept, so that the state is small and a restart cannot differ.
+        self.quarters: Single = np.full((WEEK, _FIELDS, assets), np.nan, dtype=np.float32)  # before, oldest first
+        self.present: Single = np.full((_FIELDS, assets), np.nan, dtype=np.float32)
         self.number = np.full(1, -1.0)  # of the present one, since 1970
 
     def update(self, t_ms: Times, log_close: FloatArray, top: FloatArray, bottom: FloatArray, more: FloatArray) -> None:
@@ -72,7 +75,7 @@ class Week(Part):
         numbers = t_ms // QUARTER_MS
         kept = np.concatenate((self.quarters, self.present[None]))
         quarters, places = slid(kept, int(self.number[0]), numbers)
-        present = np.empty((len(t_ms), *self.present.shape))
+        present = np.empty((len(t_ms), *self.present.shape), dtype=np.float32)
 
         # First the first bars of all quarter hours, then the second, then the last.
         bar_of_quarter = t_ms % QUARTER_MS // BAR_MS
@@ -86,8 +89,6 @@ class Week(Part):
             for field, added in zip((VOLUME, VARIANCE, COUNT), more[:, bars], strict=True):
                 total = np.where(np.isnan(row[:, field]), 0.0, row[:, field]) + added
                 row[:, field] = np.where(np.isfinite(added), total, row[:, field])
-            # Single precision is what is kept, so that the state is small and a restart cannot differ.
-            row[:] = row.astype(np.float32)
             quarters[places[bars]] = row
             present[bars] = row
 
@@ -155,8 +156,10 @@ class Week(Part):
         """
         ago = int(self.number[0]) - end
         if ago:
-            return self.quarters[WEEK + 1 - ago - count : WEEK + 1 - ago, field]
-        return np.concatenate((self.quarters[WEEK + 1 - count :, field], self.present[None, field]))
+            kept = self.quarters[WEEK + 1 - ago - count : WEEK + 1 - ago, field]
+        else:
+            kept = np.concatenate((self.quarters[WEEK + 1 - count :, field], self.present[None, field]))
+        return kept.astype(np.float64)
 
 
 @overload
