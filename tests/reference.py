@@ -46,6 +46,7 @@ from generator.catalog.links import (
     reasoning_path,
 )
 from generator.catalog.products import PRODUCTS
+from generator.catalog.text.lessons import ROUND
 from generator.catalog.text.now import BOOK
 from generator.catalog.text.pictured import PICTURED
 from generator.catalog.text.titles import TITLES
@@ -188,7 +189,8 @@ def refusals() -> Rows:
 
 def sentences() -> Rows:
     """Return every sentence of the books with its place and its case."""
-    for group, rows in (*BOOK.groups.items(), *PICTURED.groups.items(), *TITLES.groups.items()):
+    books = (BOOK, PICTURED, TITLES, ROUND)
+    for group, rows in (row for book in books for row in book.groups.items()):
         for row in rows:
             yield f"`{group}`", row.case, f"`{row.text}`" if row.text else "nothing"
 

@@ -8,22 +8,20 @@ from typing import Final, NamedTuple
 from generator.arena.scores import ORDER, brier, chance_of
 from generator.arena.tally import consensus_of, share_of
 from generator.arena.values import Round, Tally, Triple
-from generator.catalog.durations import DAY_MS, HOUR_MS
-from generator.catalog.measured import RARITY
+from generator.catalog.durations import DAY_MS
 from generator.catalog.text.concepts import CONCEPTS
-from generator.catalog.text.lessons import OUTCOME
+from generator.catalog.text.lessons import FEWEST_HOURS, OUTCOME, HoursOnRecord
 from generator.catalog.words import Call, Concept, Consensus, Prediction
 
-BAND_SIGMAS: Final = 0.4307
-"""Half-width of the neutral band in standard deviations of the trailing week's moves."""
-_FAT_SIGMAS: Final = 3.0
+_FAT_SIGMAS: Final = 3.0  # of a normal curve with the usual hour of the record
+_MEDIAN_SIGMAS: Final = 0.6745  # the median size of a move by a normal curve
+_FAR_MORE: Final = 3.0  # times what the curve expects, and so many hours at least
 _NEAR_EDGE: Final = 0.25  # of the band
 _SMALL_LEAD: Final = 0.05
 _FEWEST_VOTES: Final = 10
 _CROWD_LEAN: Final = 0.15  # by how much a share of the votes exceeds the base rate of what they name
 _FEWEST_OTHERS: Final = 4
 _TOGETHER: Final = 0.8  # share of the other assets that moved the same way
-_FORM_ROUNDS: Final = 7  # rounds in a row that put an idea in one form
 _MONDAY_OFFSET: Final = 3  # 1970-01-01 was a Thursday
 
 
@@ -34,6 +32,7 @@ class LessonFacts:
     round: Round
     votes: Tally  # real ones
     others: tuple[float, ...] = ()  # moves of the other assets over the same hour in basis points, as far as known
+    record: HoursOnRecord | None = None  # the asset's hours before the round, where the round is an hour
 
     @property
     def outcome(self) -> Prediction:
@@ -65,23 +64,16 @@ class LessonFacts:
         return self.round.band_bps or 0.0
 
     @property
-    def sigma_bps(self) -> float:
-        """The standard deviation of the trailing week's moves over the round's length."""
-        return self.band_bps / BAND_SIGMAS
+    def sigmas(self) -> float:
+        """Size of the move in standard deviations of a normal curve with the record's usual hour; 0 without one."""
+        if self.record is None or self.record.known < FEWEST_HOURS or not self.record.usual:
+            return 0.0
+        return _MEDIAN_SIGMAS * abs(self.change_bps) / 100 / self.record.usual
 
     @property
-    def sigmas(self) -> float | None:
-        """Size of the move in standard deviations of its week, one decimal; None without a band."""
-        if not self.band_bps:
-            return None
-        return round(abs(self.change_bps) / self.sigma_bps, 1)
-
-    @property
-    def rarity(self) -> float | None:
-        """Share of hours, 0..1, that move at least as far; None where a round is not an hour."""
-        if self.sigmas is None or self.round.end_ms - self.round.start_ms != HOUR_MS:
-            return None
-        return rarity_of(self.sigmas)
+    def expected(self) -> float:
+        """How many hours of the record such a curve expects to move as far."""
+        return self.record.known * erfc(self.sigmas / sqrt(2)) if self.record else 0.0
 
     @property
     def brier(self) -> float:
@@ -92,22 +84,6 @@ class LessonFacts:
     def base_brier(self) -> float:
         """Brier score of the base rates."""
         return round(brier(self.base_rate, self.outcome), 3)
-
-    @property
-    def slot(self) -> int:
-        """Number of the round since 1970; forms of sentences take turns by it."""
-        return self.round.start_ms // max(1, self.round.end_ms - self.round.start_ms)
-
-
-def rarity_of(sigmas: float) -> float:
-    """Return the share of hours, 0..1, that moved at least so many standard deviations of their week.
-
-    Between two measured sizes the larger share counts, so that no move is called rarer than it was.
-
-    >>> rarity_of(0.0), rarity_of(3.2), rarity_of(40.0)
-    (1.0, 0.0492, 0.001)
-    """
-    return min(share for size, share in RARITY if size <= sigmas)
 
 
 def whole_percents(chances: Triple) -> tuple[int, int, int]:
@@ -188,8 +164,14 @@ def _moved_after_move(facts: LessonFacts) -> bool:
     return before not in {None, Prediction.NEUTRAL} and facts.outcome is not Prediction.NEUTRAL
 
 
+def _fat_tail(facts: LessonFacts) -> bool:
+    """Whether many more hours on record went as far than a normal curve expects."""
+    found = facts.record.as_large if facts.record else 0
+    return facts.sigmas >= _FAT_SIGMAS and found >= _FAR_MORE * max(1.0, facts.expected)
+
+
 FITS: Final[Mapping[Concept, Callable[[LessonFacts], bool]]] = {
-    Concept.FAT_TAILS: lambda facts: facts.rarity is not None and (facts.sigmas or 0.0) >= _FAT_SIGMAS,
+    Concept.FAT_TAILS: _fat_tail,
     Concept.CROWD_BIAS: _crowd_leans,
     Concept.BAND_WIDTH: _near_edge,
     Concept.CORRELATION: _together,
@@ -229,16 +211,13 @@ class Explained(NamedTuple):
 
 def explain(concept: Concept, facts: LessonFacts) -> Explained:
     """Put an idea into words with the numbers of a round."""
-    forms = CONCEPTS[concept].forms
-    # Three forms of seven rounds each: of 20 rounds in a row one form has seven at most, and an idea that returns after
-    # three rounds at the earliest three of them.
-    form = forms[facts.slot // _FORM_ROUNDS % len(forms)]
+    text = CONCEPTS[concept]
     values = _values(facts)
     return Explained(
         concept=concept,
-        point=form.point.format_map(values),
-        question=form.question.format_map(values),
-        answer=form.answer.format_map(values),
+        point=text.point.format_map(values),
+        question=text.question.format_map(values),
+        answer=text.answer.format_map(values),
     )
 
 
@@ -252,50 +231,21 @@ def _values(facts: LessonFacts) -> dict[str, str]:
         "edge": at_least(edge, 2),
         "band": f"{facts.band_bps / 100:.2f}",
         "lead": at_least(100 * lead_of(facts.chances), 1),
-        "came": at_least(whole_percents(facts.chances)[ORDER.index(facts.outcome)], 0),
+        "given": at_least(whole_percents(facts.chances)[ORDER.index(facts.outcome)], 0),
         "together": str(together(facts)),
         "others": str(len(facts.others)),
     }
 
-    if facts.sigmas is not None:
-        values["sigmas"] = f"{facts.sigmas:.1f}"
-        values["squared"] = f"{facts.sigmas**2:.0f}"
-        values["by_normal"] = once_in(erfc(facts.sigmas / sqrt(2)))
-    if facts.rarity is not None:
-        values["rarity_share"] = in_hundred(facts.rarity)
+    if facts.record is not None:
+        values["hours"] = f"{facts.record.known:,}"
+        values["as_large"] = f"{facts.record.as_large:,}"
+        values["by_normal"] = at_least(facts.expected, 0 if facts.expected >= 10 else 1)
 
     consensus = consensus_of(facts.votes)
     if consensus is not Consensus.NONE:
         named = Prediction(consensus)
         values["crowd_outcome"] = OUTCOME[named]
-        values["crowd_share"] = f"{100 * share_of(facts.votes, named):.0f}"
+        values["crowd_votes"] = str(round(share_of(facts.votes, named) * facts.votes.total))
+        values["all_votes"] = str(facts.votes.total)
         values["crowd_base"] = f"{100 * chance_of(facts.base_rate, named):.0f}"
     return values
-
-
-def once_in(share: float) -> str:
-    """Write how rarely something comes that comes in so small a share of hours.
-
-    >>> once_in(0.0027), once_in(1e-9)
-    ('once in 370 hours', 'less than once in a million hours')
-    """
-    if share < 1e-6:
-        return "less than once in a million hours"
-    return f"once in {_two_digits(1 / share):,} hours"
-
-
-def in_hundred(share: float) -> str:
-    """Write a share of hours: `35 in 100`, `4.9 in 100`, `1 in 370`.
-
-    >>> in_hundred(0.348), in_hundred(0.0492), in_hundred(0.0027)
-    ('35 in 100', '4.9 in 100', '1 in 370')
-    """
-    if share >= 0.1:
-        return f"{100 * share:.0f} in 100"
-    if share >= 0.01:
-        return f"{100 * share:.1f} in 100"
-    return f"1 in {_two_digits(1 / share):,}"
-
-
-def _two_digits(value: float) -> int:
-    return int(float(f"{value:.2g}"))

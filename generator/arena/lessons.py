@@ -9,17 +9,16 @@ brain's chance and the crowd's share (a linear opinion pool), or the brain's cha
 from collections.abc import Sequence
 from typing import Final
 
-from generator.arena.concepts import LessonFacts, concept_of, explain, in_hundred, whole_percents
-from generator.arena.scores import ORDER, brier, chance_of
+from generator.arena.concepts import LessonFacts, concept_of, explain, whole_percents
+from generator.arena.scores import brier, chance_of
 from generator.arena.tally import consensus_of, share_of
 from generator.arena.values import Lesson, Round, Tally, Triple
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.durations import MINUTE_MS
-from generator.catalog.text import lessons as texts
+from generator.catalog.text.lessons import HoursOnRecord, Percents, RoundFacts, VoteCounts, lesson_summary
 from generator.catalog.words import Call, Concept, Consensus, PatternType, Prediction
 
 NO_VOTES: Final = Tally()
-_COMMON: Final = 0.75  # share of hours from which how many go as far is not worth saying
 
 
 def learning_score(chances: Triple, outcome: Prediction) -> float:
@@ -63,6 +62,7 @@ def lesson_of(
     *,
     simulated: Tally = NO_VOTES,
     others: Sequence[float] = (),
+    record: HoursOnRecord | None = None,
     used: Sequence[Concept] = (),
 ) -> Lesson:
     """Draw the lesson of a resolved round; its crowd is the real and the simulated votes together.
@@ -71,6 +71,7 @@ def lesson_of(
 
     Args:
         others: moves of the other assets over the same hour in basis points, as far as they are known.
+        record: the asset's hours before the round, where the round is an hour and they are known.
         used: ideas of earlier lessons, each once, that of the newest lesson first.
     """
     if resolved.outcome is None or resolved.prediction is None or resolved.probabilities is None:
@@ -83,7 +84,7 @@ def lesson_of(
     crowd_correct = str(consensus) == str(resolved.outcome)
     pattern = pattern_of(consensus, brain_called=has_call, brain_correct=brain_correct, crowd_correct=crowd_correct)
 
-    facts = LessonFacts(resolved, real, tuple(others))
+    facts = LessonFacts(resolved, real, tuple(others), record)
     explained = explain(concept_of(facts, used), facts)
 
     return Lesson(
@@ -99,7 +100,7 @@ def lesson_of(
         shared_intelligence_score=shared_intelligence_score(resolved.probabilities, tally, resolved.outcome),
         learning_score=learning_score(resolved.probabilities, resolved.outcome),
         pattern_type=pattern,
-        summary=summary_of(facts, simulated),
+        summary=lesson_summary(_as_published(facts, simulated)),
         created_ms=created_ms,
         warm_up=resolved.warm_up,
         simulated_crowd=resolved.simulated_crowd,
@@ -111,93 +112,24 @@ def lesson_of(
     )
 
 
-def summary_of(facts: LessonFacts, simulated: Tally) -> str:
-    """Put a round in a few plain sentences: the chances and what came, its size, its score, the votes.
-
-    Real and simulated votes are counted apart.
-    """
-    form = facts.slot % texts.FORMS
-    sentences = (
-        texts.CHANCES[form].format_map(_chances(facts)),
-        _size(facts, form),
-        texts.SCORES[form].format_map(_scores(facts)),
-        _votes(facts.votes, ""),
-        _votes(simulated, "simulated "),
-        _no_votes(facts.round, facts.votes.plus(simulated)),
-    )
-    return " ".join(filter(None, sentences))
-
-
-def _chances(facts: LessonFacts) -> dict[str, object]:
-    percents = whole_percents(facts.chances)
-    down, small, up = percents
-    came = percents[ORDER.index(facts.outcome)]
-    larger = sum(1 for percent in percents if percent > came)
-    return {
-        "up": up,
-        "small": small,
-        "down": down,
-        "came": came,
-        "outcome": texts.OUTCOME[facts.outcome],
-        "rank": texts.RANKS[larger, percents.count(came)],
-    }
-
-
-def _size(facts: LessonFacts, form: int) -> str:
-    """Say how far the price moved, in percent and by the week before it; empty where the round has no band."""
-    if facts.sigmas is None:
-        return ""
-
-    rarity = ""
-    if facts.rarity is not None and facts.rarity < _COMMON:
-        rarity = texts.RARITY.format(share=in_hundred(facts.rarity))
-    return texts.SIZES[form].format(
+def _as_published(facts: LessonFacts, simulated: Tally) -> RoundFacts:
+    """Return the round in the numbers that are published of it."""
+    down, small, up = whole_percents(facts.chances)
+    return RoundFacts(
         name=ASSET_NAMES[facts.round.asset],
-        moved=_moved(facts),
-        sigmas=f"{facts.sigmas:.1f}",
-        sigma=f"{facts.sigma_bps / 100:.2f}",
-        rarity=rarity,
+        minutes=(facts.round.end_ms - facts.round.start_ms) // MINUTE_MS,
+        moved=facts.change_bps / 100,
+        outcome=facts.outcome,
+        chances=Percents(up, small, down),
+        score=facts.brier,
+        base_score=facts.base_brier,
+        band=facts.band_bps / 100 or None,
+        record=facts.record,
+        votes=_counts(facts.votes),
+        simulated=_counts(simulated),
+        is_backtest=facts.round.warm_up,
     )
 
 
-def _moved(facts: LessonFacts) -> str:
-    minutes = (facts.round.end_ms - facts.round.start_ms) // MINUTE_MS
-    span = "the hour" if minutes == 60 else f"{minutes} minutes"
-    percent = f"{abs(facts.change_bps) / 100:.2f}"
-    if percent == "0.00":
-        return f"hardly moved in {span}"
-    way = "rose" if facts.change_bps > 0 else "fell"
-    return f"{way} {percent}% in {span}"
-
-
-def _scores(facts: LessonFacts) -> dict[str, str]:
-    by = round(facts.base_brier - facts.brier, 3)
-    verdict = texts.LEVEL
-    if by > 0:
-        verdict = texts.BETTER.format(by=f"{by:.3f}")
-    elif by < 0:
-        verdict = texts.WORSE.format(by=f"{-by:.3f}")
-    return {"score": f"{facts.brier:.3f}", "base": f"{facts.base_brier:.3f}", "verdict": verdict}
-
-
-def _votes(tally: Tally, kind: str) -> str:
-    consensus = consensus_of(tally)
-    if consensus is Consensus.NONE:
-        return ""
-
-    counts = [tally.bullish, tally.bearish, tally.neutral]
-    most = max(counts)
-    if counts.count(most) > 1:
-        return texts.SPLIT.format(total=tally.total, kind=kind)
-
-    votes = "votes" if tally.total > 1 else "vote"
-    choice = texts.OUTCOME[Prediction(consensus)]
-    return texts.VOTES.format(most=most, total=tally.total, kind=kind, votes=votes, choice=choice)
-
-
-def _no_votes(played: Round, votes: Tally) -> str:
-    if votes.total:
-        return ""
-    if played.warm_up:
-        return texts.NO_VOTING
-    return texts.NO_ONE
+def _counts(tally: Tally) -> VoteCounts:
+    return VoteCounts(tally.bullish, tally.neutral, tally.bearish)

@@ -26,7 +26,8 @@ from generator.arena.timetable import Slot, Timetable, revise
 from generator.arena.values import Event, Lesson, PredictionMade, RangeForecast, Round, Tally
 from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
-from generator.catalog.durations import MINUTE_MS
+from generator.catalog.durations import HOUR_MS, MINUTE_MS
+from generator.catalog.text.lessons import HoursOnRecord
 from generator.catalog.words import Concept, Prediction, RoundPhase
 
 __all__ = ["ArenaConfig", "PlayInputs", "PlayResult", "PlayState", "PricePoint", "play"]
@@ -65,6 +66,8 @@ class PlayInputs:
     ladders: Mapping[str, Any] | None = None  # what is said of the ladders now, as it is sealed
     reached: Callable[[str, int, int], tuple[float, float] | None] = lambda _asset, _since, _until: None
     """The highest and lowest price of an asset in bars between two wall times; None where a bar is not known."""
+    hours_before: Callable[[str, int, float], HoursOnRecord | None] = lambda _asset, _until, _move: None
+    """The hours on record of an asset up to a wall time, against a move as a fraction; None where none is known."""
     regime: RegimeRow | None = None
     warm_up: bool = False
     interrupted: str | None = None  # why what is under way cannot be settled, e.g. the replay was moved
@@ -151,6 +154,7 @@ def _lessons(
             inputs.now_ms,
             simulated=state.simulated.get(played.round_id, Tally()),
             others=_moves_of_others(played, hourly),
+            record=_hours_before(played, inputs),
             used=used,
         )
         lessons.append(lesson)
@@ -167,6 +171,13 @@ def _moves_of_others(played: Round, hourly: Sequence[PredictionMade]) -> tuple[f
         for made in hourly
         if made.asset != played.asset and (made.start_ms, made.end_ms) == span and made.change_bps is not None
     )
+
+
+def _hours_before(played: Round, inputs: PlayInputs) -> HoursOnRecord | None:
+    """Return how a round's move compares with the hours before it; None for one of another length."""
+    if played.end_ms - played.start_ms != HOUR_MS or played.change_bps is None:
+        return None
+    return inputs.hours_before(played.asset, played.start_ms, played.change_bps / 10_000)
 
 
 def _last_outcomes(state: PlayState, rounds: list[Round], predictions: list[PredictionMade]) -> LastOutcome:

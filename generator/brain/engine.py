@@ -33,6 +33,7 @@ from generator.catalog.formats import clock
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text import labels, readings
 from generator.catalog.text.happened import MarketFacts
+from generator.catalog.text.lessons import HoursOnRecord
 from generator.catalog.words import (
     BIAS_OF_CALL,
     MODE_OF_SIDE,
@@ -71,6 +72,10 @@ class Engine(Measures):
         if self.t_ms is None:
             return None
         return _Assembly(self, self.t_ms, day).reading()
+
+    def hours_before(self, asset: str, at_ms: int, move: float) -> HoursOnRecord | None:
+        """Compare a move over an hour, a fraction, with the asset's hours on record that ended by a market time."""
+        return self.record.hours_before(self.assets.index(asset), at_ms, move)
 
     def month(self, frame: BarFrame) -> Month | None:
         """Return what the kept month says of the last bar; None where the bars given do not end with it."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from generator.brain.moves import DAY, HOUR, WEEK, Moves
 from generator.brain.part import Part, Times, slid
 from generator.catalog.durations import HOUR_MS
+from generator.catalog.text.lessons import HoursOnRecord
 from generator.market.bars import BAR_MS, FloatArray
 
 HOURS: Final = 365 * 24
@@ -114,6 +115,20 @@ class Record(Part):
             self.usual[:, begin:end] = np.where(medians > 0.0, medians, self._book)[:, None]
             self.count[:, begin:end] = counts[:, None]
             self.rank[:, begin:end] = order.ranks(now[begin:end]).swapaxes(0, 1)
+
+    def hours_before(self, column: int, at_ms: int, move: float) -> HoursOnRecord | None:
+        """Compare a move with those of the hours on record that ended by some time; None where none did.
+
+        Args:
+            move: of the column over an hour, a fraction.
+        """
+        later = max(0, int(self.hour[0]) - at_ms // HOUR_MS)
+        sizes = self.hours[: max(0, HOURS - later), HOUR_MOVE, column].astype(np.float64)
+        sizes = sizes[np.isfinite(sizes)]
+        if not len(sizes):
+            return None
+        as_large = np.count_nonzero(sizes >= abs(move))
+        return HoursOnRecord(len(sizes), int(as_large), 100.0 * float(np.median(sizes)))
 
     def days(self) -> float:
         """Return how many days of the market are on record."""

@@ -26,33 +26,6 @@ HELD_LABELS: Final = (
     HeldLabel("all but one coin, May and June 2025, without a record before", 24, 67.7, 66.1, -10.2, 6.4, 558),
 )
 
-RARITY_HOURS: Final = 69_821
-"""Hours of one recording, all its assets, August 2022 to September 2023, five-minute closes: those of `RARITY`."""
-RARITY: Final = (
-    (0.0, 1.0),
-    (0.25, 0.7974),
-    (0.5, 0.6164),
-    (0.75, 0.4542),
-    (1.0, 0.3480),
-    (1.25, 0.2625),
-    (1.5, 0.1927),
-    (2.0, 0.1164),
-    (2.5, 0.0737),
-    (3.0, 0.0492),
-    (3.5, 0.0345),
-    (4.0, 0.0258),
-    (5.0, 0.0158),
-    (6.0, 0.0109),
-    (8.0, 0.0052),
-    (10.0, 0.0027),
-    (12.0, 0.0017),
-    (15.0, 0.0010),
-)
-"""How rare large hours are: a move in standard deviations of its week, and the share of hours that moved as far.
-
-The standard deviation is 1.4826 times the median absolute move of the week before, as for the neutral band.
-"""
-
 
 class HeldRange(NamedTuple):
     """How often a range held at full hours, in percent."""

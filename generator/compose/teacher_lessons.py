@@ -104,7 +104,7 @@ class TeacherLesson(Body):
     learning_score: float = Field(description="How much there was to learn, 0..100; see the methodology.")
     pattern_type: PatternType = Field(description="Who was right.")
     summary: str = Field(
-        description="The chances at sealing and what came, the size of the move, the score, the votes; in words."
+        description="The move, how many hours on record moved as far, the chances at sealing, the score, the votes."
     )
     concept: Concept | None = Field(description="The idea that it explains; null in lessons from before they had one.")
     point: str | None = Field(description="What the round shows of it.")

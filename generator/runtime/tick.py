@@ -24,6 +24,7 @@ from generator.brain.hourly import futures, state_of
 from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
+from generator.catalog.text.lessons import HoursOnRecord
 from generator.catalog.words import MODE_OF_SIDE, MarketSide, RegimeLabel, RoundPhase, SourceMode
 from generator.compose.all import compose
 from generator.compose.context import DayBefore, TickContext, Ticks, TickTimes
@@ -219,6 +220,7 @@ def play_inputs(
         usual_day=None if reading is None else reading.assets[daily.ASSET].facts.usual_day,
         ladders=None if reading is None else said_of(reading.assets),
         reached=partial(_reached, app, observation),
+        hours_before=partial(_hours_before, app, observation),
         regime=_regime_row(reading),
         warm_up=warm_up,
         interrupted=MOVED if _is_moved(app, observation) else None,
@@ -269,6 +271,12 @@ def _reached(
     """Return the highest and lowest price of an asset in bars between two wall times; None where a bar is not known."""
     offset_ms = observation.offset_ms if observation.mode == SourceMode.RECORDED else 0
     return app.market.history.reached(asset, since_ms - offset_ms, until_ms - offset_ms)
+
+
+def _hours_before(app: App, observation: Observation, asset: str, until_ms: int, move: float) -> HoursOnRecord | None:
+    """Return the hours on record of an asset up to a wall time, against a move."""
+    offset_ms = observation.offset_ms if observation.mode == SourceMode.RECORDED else 0
+    return app.market.engine.hours_before(asset, until_ms - offset_ms, move)
 
 
 def _ranges(reading: BrainReading | None) -> dict[str, dict[str, RangeForecast]]:

@@ -1,10 +1,9 @@
 """What a finished round illustrates, and the sentences of its lesson."""
 
 import re
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from statistics import NormalDist
-from typing import Any
 
 import pytest
 
@@ -13,11 +12,8 @@ from generator.arena.concepts import (
     LessonFacts,
     concept_of,
     explain,
-    in_hundred,
     lead_of,
     likeliest,
-    once_in,
-    rarity_of,
     whole_percents,
 )
 from generator.arena.lessons import lesson_of
@@ -25,13 +21,11 @@ from generator.arena.scores import brier
 from generator.arena.values import Lesson, Round, Tally
 from generator.catalog.discovery import PAGES
 from generator.catalog.durations import HOUR_MS
-from generator.catalog.measured import RARITY
-from generator.catalog.text import lessons as texts
 from generator.catalog.text.concepts import CONCEPTS, chapter_of
+from generator.catalog.text.lessons import HoursOnRecord
 from generator.catalog.words import Call, Concept, Prediction, RoundPhase
 from generator.site.words.lessons import chosen
 from tests.arena.test_sealing import an_open_round
-from tests.contradictions.lesson_rows import most_shared
 from tests.support.arena_inputs import NOON
 
 SATURDAY_NOON = 1_763_812_800_000  # 2025-11-22 12:00 UTC
@@ -68,15 +62,30 @@ def a_round(
     return replace(played, **other)  # type: ignore[arg-type]
 
 
-def facts(votes: Tally = NO_ONE, others: tuple[float, ...] = (), **played: object) -> LessonFacts:
-    return LessonFacts(a_round(**played), votes, others)  # type: ignore[arg-type]
+def facts(
+    votes: Tally = NO_ONE, others: tuple[float, ...] = (), record: HoursOnRecord | None = None, **played: object
+) -> LessonFacts:
+    return LessonFacts(a_round(**played), votes, others, record)  # type: ignore[arg-type]
+
+
+def hours(as_large: int, usual: float = 0.15, known: int = 9_912) -> HoursOnRecord:
+    """Return a record by which a move of 0.70% has 3.1 standard deviations; a normal curve expects 16 such hours."""
+    return HoursOnRecord(known, as_large, usual)
 
 
 @pytest.mark.parametrize(
     ("concept", "fitting", "other"),
     [
-        (Concept.FAT_TAILS, facts(change_bps=70.0), facts(change_bps=68.0)),  # 3.0 and 2.9 standard deviations
-        (Concept.FAT_TAILS, facts(change_bps=-70.0), facts(change_bps=70.0, end_ms=MONDAY_NOON + HOUR_MS // 4)),
+        (Concept.FAT_TAILS, facts(change_bps=70.0, record=hours(50)), facts(change_bps=66.0, record=hours(70))),
+        (Concept.FAT_TAILS, facts(change_bps=-70.0, record=hours(50)), facts(change_bps=70.0, record=hours(40))),
+        (Concept.FAT_TAILS, facts(change_bps=70.0, record=hours(50)), facts(change_bps=70.0)),
+        (Concept.FAT_TAILS, facts(change_bps=450.0, record=hours(3)), facts(change_bps=450.0, record=hours(2))),
+        (Concept.FAT_TAILS, facts(change_bps=450.0, record=hours(3)), facts(change_bps=450.0, record=hours(3, 0.0))),
+        (
+            Concept.FAT_TAILS,
+            facts(change_bps=450.0, record=hours(3, known=336)),
+            facts(change_bps=450.0, record=hours(3, known=335)),
+        ),
         (Concept.CROWD_BIAS, facts(Tally(5, 3, 2)), facts(Tally(4, 3, 2))),  # ten votes and nine
         (Concept.CROWD_BIAS, facts(Tally(3, 5, 2)), facts(Tally(4, 3, 3))),  # 17 and 8 above the base rate
         (
@@ -142,50 +151,40 @@ FIGURES = {
     "edge": "0.60",
     "band": "0.10",
     "lead": "5.0",
-    "came": "46",
+    "given": "46",
     "together": "4",
     "others": "6",
-    "squared": "9",
-    "sigmas": "3.0",  # 70 / (10 / 0.4307)
-    "by_normal": "once in 370 hours",
-    "rarity_share": "4.9 in 100",
+    "hours": "9,912",
+    "as_large": "50",
+    "by_normal": "16",  # 2 x 9,912 x the tail beyond 0.6745 x 0.70 / 0.15
     "crowd_outcome": "up",
-    "crowd_share": "64",  # 9 of 14
+    "crowd_votes": "9",
+    "all_votes": "14",
     "crowd_base": "32",
 }
 
 
 @pytest.mark.parametrize("concept", Concept)
-def test_every_idea_is_put_with_the_figures_of_the_round_in_forms_that_take_turns(concept: Concept) -> None:
-    for hour in range(0, 24, 4):
-        played = facts(Tally(9, 3, 2), others=(1.0, 1.0, 1.0, 1.0, -1.0, 0.0), change_bps=70.0, start_ms=hour * HOUR_MS)
-        form = CONCEPTS[concept].forms[hour // 7 % 3]
+def test_every_idea_is_put_with_the_figures_of_the_round(concept: Concept) -> None:
+    others = (1.0, 1.0, 1.0, 1.0, -1.0, 0.0)
+    played = facts(Tally(9, 3, 2), others=others, record=hours(50), change_bps=70.0)
+    text = CONCEPTS[concept]
 
-        assert explain(concept, played) == (
-            concept,
-            form.point.format_map(FIGURES),
-            form.question.format_map(FIGURES),
-            form.answer.format_map(FIGURES),
-        )
-
-
-def test_by_a_normal_curve_is_what_a_normal_curve_gives() -> None:
-    explained = explain(Concept.FAT_TAILS, facts(change_bps=70.0, start_ms=0))
-
-    share = 2 * NormalDist().cdf(-3.0)
-    assert f"once in {float(f'{1 / share:.2g}'):.0f} hours" in explained.point
-    assert "4.9 in 100" in explained.point
+    assert explain(concept, played) == (
+        concept,
+        text.point.format_map(FIGURES),
+        text.question.format_map(FIGURES),
+        text.answer.format_map(FIGURES),
+    )
 
 
-def test_a_move_is_never_called_rarer_than_it_was_measured() -> None:
-    sizes = [size for size, _ in RARITY]
-    shares = [share for _, share in RARITY]
+@pytest.mark.parametrize(("change_bps", "text"), [(70.0, " 16 of"), (86.0, " 1.1 of"), (450.0, " less than 0.1 of")])
+def test_what_a_normal_curve_expects_is_what_it_gives(change_bps: float, text: str) -> None:
+    explained = explain(Concept.FAT_TAILS, facts(change_bps=change_bps, record=hours(50)))
 
-    assert sizes == sorted(sizes)
-    assert shares == sorted(shares, reverse=True)
-    for size, share in RARITY:
-        assert rarity_of(size) == share
-        assert rarity_of(size + 0.01) == share
+    tail = 2 * 9_912 * NormalDist().cdf(-0.6745 * change_bps / 15.0)
+    assert f"expects{text} the 9,912 hours" in explained.point
+    assert round(tail) == 16 or tail < 1.2
 
 
 @pytest.mark.parametrize(
@@ -202,85 +201,50 @@ def test_ranks_and_leads_of_chances() -> None:
     assert lead_of((0.41, 0.13, 0.46)) == pytest.approx(0.05)
 
 
-@pytest.mark.parametrize(("share", "text"), [(0.1, "10 in 100"), (0.0999, "10.0 in 100"), (0.01, "1.0 in 100")])
-def test_shares_of_hours(share: float, text: str) -> None:
-    assert in_hundred(share) == text
+def a_lesson(
+    played: Round, votes: Tally = NO_ONE, simulated: Tally = NO_ONE, record: HoursOnRecord | None = None
+) -> str:
+    return lesson_of(played, votes, NOON, simulated=simulated, record=record).summary
 
 
-def test_what_a_normal_curve_all_but_forbids() -> None:
-    assert once_in(1e-6) == "once in 1,000,000 hours"
-    assert once_in(9e-7) == "less than once in a million hours"
-
-
-def a_lesson(played: Round, votes: Tally = NO_ONE, simulated: Tally = NO_ONE) -> str:
-    return lesson_of(played, votes, NOON, simulated=simulated).summary
-
-
-def test_a_lesson_gives_the_chances_what_came_its_size_and_its_score() -> None:
-    played = a_round(change_bps=50.0, start_ms=0)
-
-    summary = a_lesson(played)
-
-    sigma = 10.0 / 0.4307
+def test_a_lesson_gives_the_move_how_rare_it_was_the_chances_and_the_score() -> None:
     score = brier((0.41, 0.13, 0.46), UP)
     base = brier((0.33, 0.35, 0.32), UP)
-    assert summary == (
-        "It gave up 46, small move 13, down 41; up came. "
-        f"Bitcoin rose 0.50% in the hour, {50 / sigma:.1f} standard deviations of its week; of real hours about "
-        "12 in 100 go as far. "
-        f"Brier score {score:.3f}, the base rate's {base:.3f}: better by {base - score:.3f}. No one voted."
+
+    assert a_lesson(a_round(change_bps=50.0), record=hours(340)) == (
+        "Bitcoin rose 0.50% in the hour, beyond the band of 0.10%: up. "
+        "Of the 9,912 hours on record before it 340 moved as far or farther. "
+        "Sealed before it: 46 in 100 for up, 13 for a small move, 41 for down. "
+        f"Its Brier score is {score:.3f}, the base rate's {base:.3f}: better by {base - score:.3f}. No one voted."
     )
 
 
-# Of an hour in which the price fell by 50 bps, worked out by hand: sigma is 10 / 0.4307 bps.
-WRITTEN = {
-    "up": 46,
-    "small": 13,
-    "down": 41,
-    "came": 41,
-    "outcome": "down",
-    "rank": "the middle one of three chances",
-    "name": "Bitcoin",
-    "moved": "fell 0.50% in the hour",
-    "sigmas": "2.2",
-    "sigma": "0.23",
-    "rarity": "; of real hours about 12 in 100 go as far",
-    "score": "0.577",  # 0.59^2 + 0.13^2 + 0.46^2
-    "base": "0.674",  # 0.67^2 + 0.35^2 + 0.32^2
-    "verdict": "better by 0.097",
-}
-
-
-@pytest.mark.parametrize("form", range(texts.FORMS))
-def test_every_form_of_a_lesson_is_filled_with_the_same_figures(form: int) -> None:
-    summary = a_lesson(a_round(change_bps=-50.0, start_ms=form * HOUR_MS), Tally(1, 3, 0), Tally(1, 0, 0))
-
-    sentences = (texts.CHANCES[form], texts.SIZES[form], texts.SCORES[form])
-    written = " ".join(sentence.format_map(WRITTEN) for sentence in sentences)
-    assert summary == f"{written} 3 of 4 votes said down. 1 of 1 simulated vote said up."
-
-
 @pytest.mark.parametrize(
-    ("played", "part"),
+    ("played", "record", "part"),
     [
-        (a_round(change_bps=0.4, start_ms=0), "Bitcoin hardly moved in the hour, 0.0 standard deviations of its week."),
-        (a_round(change_bps=-0.6, start_ms=0), "Bitcoin fell 0.01% in the hour, 0.0 standard deviations of its week."),
-        (a_round(change_bps=9.5, start_ms=0), "rose 0.10% in the hour, 0.4 standard deviations of its week. Brier"),
-        (a_round(change_bps=11.7, start_ms=0), "0.5 standard deviations of its week; of real hours about 62 in 100"),
+        (a_round(change_bps=0.4), hours(9_900), "Bitcoin hardly moved in the hour: a small move. Sealed"),
+        (a_round(change_bps=-0.6), None, "Bitcoin fell 0.01% in the hour, inside the band of 0.10%: a small move."),
+        (a_round(change_bps=9.5), hours(7_434), "inside the band of 0.10%: a small move. Sealed"),
+        (a_round(change_bps=9.5), hours(7_433), "Of the 9,912 hours on record before it 7,433 moved as far"),
+        (a_round(change_bps=-1_700.0), hours(0), "None of the 9,912 hours on record before it moved as far."),
+        (a_round(change_bps=-1_700.0), hours(0), "Bitcoin fell 17% in the hour, beyond the band of 0.10%: down."),
+        (a_round(), hours(0, known=335), "up. Sealed"),
+        (a_round(end_ms=MONDAY_NOON + HOUR_MS // 4), None, "rose 0.50% in 15 minutes, beyond the band of 0.10%: up."),
+        (a_round(band_bps=None), None, "Bitcoin rose 0.50% in the hour: up. Sealed"),
+        (a_round(chances=(0.9, 0.05, 0.05)), None, "score is 1.715, the base rate's 0.694: worse by 1.021."),
+        (a_round(chances=(0.33, 0.35, 0.32)), None, "score is 0.694, the base rate's 0.694: level."),
+        (a_round(base_rate=None), None, "score is 0.477, the base rate's 0.667: better by 0.190."),
         (
-            a_round(start_ms=0, end_ms=HOUR_MS // 4),
-            "rose 0.50% in 15 minutes, 2.2 standard deviations of its week. Brier",
+            a_round(chances=(0.41, 0.46, 0.13)),
+            None,
+            "Sealed before it: 13 in 100 for up, 46 for a small move, 41 for down.",
         ),
-        (a_round(start_ms=0, band_bps=None), "up came. Brier score"),
-        (a_round(start_ms=0, chances=(0.9, 0.05, 0.05)), "score 1.715, the base rate's 0.694: worse by 1.021."),
-        (a_round(start_ms=0, chances=(0.33, 0.35, 0.32)), "score 0.694, the base rate's 0.694: level."),
-        (a_round(start_ms=0, base_rate=None), "score 0.477, the base rate's 0.667: better by 0.190."),
-        (a_round(start_ms=4 * HOUR_MS, chances=(0.41, 0.46, 0.13)), "What came was up, the smallest of three chances"),
-        (a_round(start_ms=4 * HOUR_MS), "What came was up, the largest of three chances"),
     ],
 )
-def test_a_lesson_says_how_far_how_well_and_how_likely_where_it_can(played: Round, part: str) -> None:
-    assert part in a_lesson(played)
+def test_a_lesson_says_how_far_how_well_and_how_likely_where_it_can(
+    played: Round, record: HoursOnRecord | None, part: str
+) -> None:
+    assert part in a_lesson(played, record=record)
 
 
 def test_votes_that_are_even_were_split() -> None:
@@ -291,12 +255,9 @@ def test_simulated_votes_are_votes() -> None:
     assert "No one" not in a_lesson(a_round(), simulated=Tally(2, 2, 0))
 
 
-def test_no_form_of_a_lesson_calls_a_round_without_a_call_wrong_or_expected() -> None:
-    for hour in range(7):
-        for change in (50.0, -50.0, 5.0, 0.1):
-            summary = a_lesson(a_round(change_bps=change, start_ms=hour * HOUR_MS))
-
-            assert not re.search(r"wrong|right|expected", summary)
+def test_no_lesson_calls_a_round_without_a_call_wrong_or_expected() -> None:
+    for change in (50.0, -50.0, 5.0, 0.1):
+        assert not re.search(r"wrong|right|expected", a_lesson(a_round(change_bps=change)))
 
 
 def test_in_a_backtest_voting_was_not_possible() -> None:
@@ -307,31 +268,6 @@ def test_real_and_simulated_votes_are_counted_apart() -> None:
     summary = a_lesson(a_round(), Tally(1, 3, 0), Tally(20, 15, 0))
 
     assert "3 of 4 votes said down. 20 of 35 simulated votes said up." in summary
-
-
-def test_a_round_of_another_length_has_no_rarity() -> None:
-    played = replace(a_round(), end_ms=MONDAY_NOON + HOUR_MS // 4)
-
-    assert LessonFacts(played, Tally()).rarity is None
-    assert "of real hours" not in a_lesson(played)
-
-
-@pytest.mark.parametrize("change", [5.0, -50.0])
-@pytest.mark.parametrize(("call", "previous"), [(Call.NONE, None), (Call.SMALL_MOVE, UP)])
-def test_at_most_three_of_twenty_lessons_share_a_sentence(
-    change: float, call: Call, previous: Prediction | None
-) -> None:
-    used: list[Concept] = []
-    made: list[dict[str, Any]] = []
-    for hour in range(60):
-        played = a_round(change_bps=change, start_ms=MONDAY_NOON + hour * HOUR_MS, call=call, previous=previous)
-        one = lesson_of(played, Tally(), NOON, used=tuple(dict.fromkeys(reversed(used))))
-        assert one.concept is not None
-        used.append(one.concept)
-        made.append(asdict(one))
-
-    count, sentence = most_shared(made)
-    assert count <= 3, sentence
 
 
 def test_every_idea_leads_to_a_chapter_that_exists() -> None:

@@ -70,11 +70,13 @@ def _swept(market: Market, every: int, bodies: int, part: str) -> Found:
     frame = _part(market.bars(), part)
     assert set(frame.assets) <= set(ASSETS)
     found = sweep(frame, every=every, bodies=bodies, progress=_progress(market.name))
-    shared = [play(played, found) for played in market.plays if part.startswith("1/")]
+    if part.startswith("1/"):
+        for played in market.plays:
+            play(played, found)
 
     print(
-        f"{market.name}: {found.bars} bars, {found.texts} texts, {found.bodies} whole ticks, {found.lessons} lessons "
-        f"({', '.join(map(str, shared)) or 'none'} of 20 share a sentence), {found.releases} releases: "
+        f"{market.name}: {found.bars} bars, {found.texts} texts, {found.bodies} whole ticks, {found.lessons} lessons, "
+        f"{found.releases} releases: "
         f"{found.rows.total()} contradictions ({time.process_time() - began:.0f} CPU-s)",
         flush=True,
     )

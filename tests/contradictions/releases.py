@@ -21,7 +21,7 @@ from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from generator.site.words.lessons import chosen
-from tests.contradictions.lesson_rows import LESSON, SEQUENCE, LessonSequence, LessonText, most_shared
+from tests.contradictions.lesson_rows import LESSON, SEQUENCE, LessonSequence, LessonText
 from tests.contradictions.release_rows import RELEASE, Counted, Release, visible
 from tests.contradictions.story_rows import STORY, paid_texts
 from tests.contradictions.sweep import Found
@@ -44,8 +44,8 @@ class Played:
     at: datetime | None = None
 
 
-def play(market: Played, found: Found, *, hours: int = BACKTEST_HOURS, live_hours: int = 4, days: int = DAYS) -> int:
-    """Play a market: a backtest, then live hours with a release at the end of each; return the most shared sentence.
+def play(market: Played, found: Found, *, hours: int = BACKTEST_HOURS, live_hours: int = 4, days: int = DAYS) -> None:
+    """Play a market: a backtest, then live hours with a release at the end of each.
 
     Args:
         found: what the rows find is added to it.
@@ -54,10 +54,10 @@ def play(market: Played, found: Found, *, hours: int = BACKTEST_HOURS, live_hour
         days: of history before.
     """
     with tempfile.TemporaryDirectory() as scratch:
-        return asyncio.run(_play(Path(scratch), market, found, (hours, live_hours, days)))
+        asyncio.run(_play(Path(scratch), market, found, (hours, live_hours, days)))
 
 
-async def _play(state: Path, market: Played, found: Found, spans: tuple[int, int, int]) -> int:
+async def _play(state: Path, market: Played, found: Found, spans: tuple[int, int, int]) -> None:
     hours, live_hours, days = spans
     clock = ManualClock(WALL)
     settings = GeneratorSettings(state_dir=state, seed=market.seed, source="simulated")
@@ -70,11 +70,11 @@ async def _play(state: Path, market: Played, found: Found, spans: tuple[int, int
             await tick(app, clock.step(timedelta(minutes=4)))
             check_release(found, release_of(state, app), f"{market.name}, {clock.now():%d %H:%M}")
             clock.step(timedelta(minutes=56))
-        return check_lessons(found, app, market.name)
+        check_lessons(found, app, market.name)
 
 
-def check_lessons(found: Found, app: App, name: str) -> int:
-    """Hold every lesson to the table, and their sequence; return how many of 20 share a sentence at most."""
+def check_lessons(found: Found, app: App, name: str) -> None:
+    """Hold every lesson to the table, and their sequence."""
     span = app.record.memory.exports().span(0, FOREVER_MS)
     rounds = {row["round_id"]: row for row in span.rounds}
     with app.record.memory.reading() as connection:
@@ -94,7 +94,6 @@ def check_lessons(found: Found, app: App, name: str) -> int:
         example = fault(LessonSequence(published, explained))
         if example:
             found.add(row, f"{name}: {example}")
-    return most_shared(published)[0]
 
 
 def release_of(state: Path, app: App) -> Release:

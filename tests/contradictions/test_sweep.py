@@ -27,12 +27,11 @@ def test_a_week_of_a_simulated_market_is_described_without_contradiction() -> No
 def test_lessons_bodies_and_pages_of_a_played_market_contradict_nothing() -> None:
     found = Found()
 
-    shared = play(Played("simulated", seed=2026), found, hours=14, live_hours=1, days=2)
+    play(Played("simulated", seed=2026), found, hours=14, live_hours=1, days=2)
 
     assert found.rows == {}, found.examples
     assert found.lessons > 10
     assert found.releases == 1
-    assert 1 <= shared <= 3
 
 
 @recorded
@@ -50,11 +49,10 @@ def test_lessons_bodies_and_pages_of_a_recording_contradict_nothing() -> None:
     found = Found()
     at = datetime(2022, 10, 24, 0, 56, tzinfo=UTC)
 
-    shared = play(Played("recorded", folder=RECORDING, at=at), found, hours=14, live_hours=1, days=2)
+    play(Played("recorded", folder=RECORDING, at=at), found, hours=14, live_hours=1, days=2)
 
     assert found.rows == {}, found.examples
     assert found.lessons > 10
-    assert 1 <= shared <= 3
 
 
 def test_the_table_has_a_row_for_each_contradiction_and_a_column_for_each_market() -> None:

@@ -61,7 +61,7 @@ GLOSSARY: Final[dict[str, str]] = {
         "the chance of the outcome that it calls; without a call there is none."
     ),
     "probability": "How likely an outcome is, from 0 (never) to 1 (always).",
-    "base rate": "How often an outcome happened in the recent past: the chance to give when nothing else is known.",
+    "base rate": "How often an outcome came up in the recent past: the chance to give when nothing else is known.",
     "forecast": "A chance for each outcome, stored before the outcome can be known.",
     "call": (
         "What a forecast claims: up, down or a small move. Most make none: then nothing is claimed, with no hit "
@@ -154,7 +154,7 @@ PAGE_TERMS: Final[dict[str, str]] = {
     "consensus": "The answer with the most votes in a round. NONE means that no one voted.",
     "interval (95%)": "The range in which the true rate plausibly lies. The fewer the cases, the wider it is.",
     "leaderboard": "The voters by the lower end of their hit rate's interval.",
-    "lesson": "What a finished round shows: the chances and the outcome, how rare that is, the score, and one idea.",
+    "lesson": "What a finished round shows: the move, how rare it was, the chances, the score, and one idea.",
     "risk score": "From 0 to 100: where the volatility expected for the next four hours ranks on record.",
     "round": "One question of the Arena, with a start and an end.",
     "sealed forecast": (
