@@ -46,9 +46,11 @@ from generator.catalog.links import (
     reasoning_path,
 )
 from generator.catalog.products import PRODUCTS
+from generator.catalog.text.book import Groups
 from generator.catalog.text.lessons import ROUND
 from generator.catalog.text.now import BOOK
 from generator.catalog.text.pictured import PICTURED
+from generator.catalog.text.report.sentences import REPORT_GROUPS
 from generator.catalog.text.titles import TITLES
 from generator.cli import command_line
 from generator.runtime.metrics import GeneratorMetrics
@@ -187,10 +189,9 @@ def refusals() -> Rows:
     return sorted((f"`{code}`", "; ".join(dict.fromkeys(texts))) for code, texts in found.items())
 
 
-def sentences() -> Rows:
-    """Return every sentence of the books with its place and its case."""
-    books = (BOOK, PICTURED, TITLES, ROUND)
-    for group, rows in (row for book in books for row in book.groups.items()):
+def sentences(*books: Groups[Any]) -> Rows:
+    """Return every sentence of some books with its place and its case."""
+    for group, rows in (row for groups in books for row in groups.items()):
         for row in rows:
             yield f"`{group}`", row.case, f"`{row.text}`" if row.text else "nothing"
 
@@ -217,7 +218,10 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "refusals": lambda: table("code, why the payment is refused", refusals()),
     "generator": lambda: table("metric, type, meaning", metrics(GeneratorMetrics())),
     "gateway": lambda: table("metric, type, meaning", metrics(GatewayMetrics())),
-    "sentences": lambda: table("place, case, wording", sentences()),
+    "sentences": lambda: table(
+        "place, case, wording", sentences(*(book.groups for book in (BOOK, PICTURED, TITLES, ROUND)))
+    ),
+    "report": lambda: table("place, case, wording", sentences(REPORT_GROUPS)),
     "ballots": lambda: table("reason", ((str(one),) for one in Refusal)),
 }
 

@@ -20,7 +20,7 @@ from generator.arena.outcome import fix_price
 from generator.arena.play import PlayInputs, void_reason
 from generator.arena.ranges import half_width, move_percent
 from generator.arena.rates import ENOUGH, enough_for_skill
-from generator.arena.values import LadderScore, LadderScores, MeanInterval, PartitionDay, PartitionScore, ReliabilityBin
+from generator.arena.values import LadderScore, LadderScores, MeanInterval, PartitionScore, ReliabilityBin
 from generator.brain.ladder import Ladder, Partition
 from generator.brain.reading import AssetReading
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
@@ -294,24 +294,6 @@ def counted(sums: LadderSums) -> dict[str, dict[str, Any]]:
 
 def _counted(cell: Cell) -> list[int]:
     return [cell.n, cell.void, cell.events, cell.brier, cell.base_brier, cell.log, cell.base_log, cell.said]
-
-
-def day_of(hours: Iterable[LadderHour]) -> PartitionDay | None:
-    """Return what came of the partitions of some hours; None where none has come due."""
-    came = [0, 0, 0]
-    said = [0.0, 0.0, 0.0]
-    of_backtest = 0
-    for hour in hours:
-        for asset, one in hour.came.get(PARTITION, {}).items():
-            part = hour.said[asset]["partition"]
-            place = part_of(part, one.get("move"))
-            if place is None:
-                continue
-            came[place] += 1
-            of_backtest += int(hour.warm_up)
-            said = [total + chance for total, chance in zip(said, part["chances"], strict=True)]
-    fall, within, rise = said
-    return PartitionDay((came[0], came[1], came[2]), (fall, within, rise), of_backtest) if any(came) else None
 
 
 def part_of(part: Mapping[str, Any] | None, move: float | None) -> int | None:

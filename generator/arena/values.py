@@ -581,19 +581,6 @@ class PartitionScore:
     skill_percent: MeanInterval
 
 
-class PartitionDay(NamedTuple):
-    """What came of the partitions of the last day, all assets; of a fall, within the usual move, and a rise."""
-
-    came: tuple[int, int, int]  # how many
-    said: tuple[float, float, float]  # how many were to be expected by their chances
-    of_backtest: int = 0  # how many of them the backtest before the start made
-
-    @property
-    def n(self) -> int:
-        """How many have come due."""
-        return sum(self.came)
-
-
 class LadderScores(NamedTuple):
     """The record of ladder and partition, live or of the backtest."""
 
@@ -616,14 +603,16 @@ class RangeWeek(NamedTuple):
     of_backtest: int
 
 
-class RangeMiss(NamedTuple):
-    """A move over an hour that ended outside of its 90% range; percent."""
+class RangeDay(NamedTuple):
+    """The ranges of the default asset that came due within the last day."""
 
-    start_ms: int  # wall time
-    low: float
+    due_ms: int | None  # wall time for which one was given a day before; None where none came due
+    low: float  # its ends, nine times in ten, as prices
     high: float
-    move: float
-    warm_up: bool
+    price: float  # what came then
+    hours: int  # ranges for an hour that ended within the day up to now
+    held: int  # how many of them held
+    warm_up: bool  # any of them made by the backtest
 
 
 @dataclass(frozen=True, slots=True)
@@ -693,10 +682,9 @@ class ArenaView:
     simulated_crowd_record: CrowdScores = CrowdScores()
     backtest: BacktestScores | None = None  # None where there was none
     week_of_ranges: Mapping[tuple[str, str], RangeWeek] = field(default_factory=dict)  # by asset and horizon
-    last_miss: RangeMiss | None = None  # of the default asset within the last week
+    day_of_ranges: RangeDay | None = None
     rare_levels: frozenset[tuple[str, float]] = frozenset()  # of the ladder: horizon and level, percent
     daily: tuple[DailyQuestion, ...] = ()  # the last questions, newest first
-    partition_day: PartitionDay | None = None  # of the hours of the last day, live or of the backtest
     ladder_record: LadderScores = NO_LADDER_SCORES  # live
     ladder_backtest: LadderScores = NO_LADDER_SCORES
     holds: HoldRecord = field(default_factory=HoldRecord)  # whether the regime's label still stands

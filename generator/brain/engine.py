@@ -9,6 +9,7 @@ import numpy as np
 from generator.brain.doubt import SILENT, named
 from generator.brain.evidence import Moved, breadth_lean, gather
 from generator.brain.label import LABELS, REGIMES, UNKNOWN, dwell_minutes
+from generator.brain.like_days import counts_of
 from generator.brain.market_facts import Followed, market_facts
 from generator.brain.measures import SHOWN_MINUTES, Measures
 from generator.brain.month import Month, month_of
@@ -81,7 +82,11 @@ class Engine(Measures):
         """Return what the kept month says of the last bar; None where the bars given do not end with it."""
         if not len(frame) or int(frame.t[-1]) != self.t_ms:
             return None
-        return month_of(frame, self.spells, self.expected())
+        usual = self.record.usual[:, -1].tolist()
+        day = float(self.moves.moves[DAY, -1])
+        word = int(self.swings.word[-1])
+        counts = counts_of(self.highlights.hours, usual[HOUR_MOVE], usual[DAY_MOVE], day, word)
+        return month_of(frame, self.spells, self.expected(), counts)
 
 
 class _Assembly:

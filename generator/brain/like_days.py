@@ -1,13 +1,16 @@
-"""Counts over the record by the hour that a report is made of: days like this one, large hours, the largest of all.
+"""Counts over the record by the hour that a report is made of: days like this one, large hours, spells of a word.
 
 All take the market's moves at full hours up to now, oldest first, as fractions, NaN where unknown; nothing looks ahead.
 """
 
+from collections import Counter
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from generator.brain import swings
+from generator.brain.highlights import DAY_MARK, HOUR_MARK, WORD
+from generator.brain.record import Half
 from generator.market.bars import FloatArray
 
 DAY: Final = 24  # hours
@@ -15,6 +18,9 @@ SAME_SIZE: Final = (0.67, 1.5)  # times the day's move
 SMALL: Final = 0.75  # usual days, below which days of either side are like this one
 _LARGE_HOUR: Final = 4.0  # usual hours
 _LARGEST: Final = 10
+_LAST_DAYS: Final = 30
+_ABOUT_USUAL: Final = 0.25  # of a usual day, either way
+_LONGER: Final = 12  # hours
 
 
 class LikeDays(NamedTuple):
@@ -77,14 +83,14 @@ class LargeHours(NamedTuple):
 
     n: int
     next_larger: int
-    days: int  # on which they ended
+    by_day: tuple[tuple[int, int], ...]  # how often, and of how many, on each day with one
 
 
 def large_hours(hours: FloatArray, usual_hour: float) -> LargeHours:
     """Count the large hours on record whose next hour is known.
 
     >>> large_hours(np.array([0.001, 0.02, 0.01, 0.001, 0.03, 0.001]), usual_hour=0.004)
-    LargeHours(n=2, next_larger=1, days=1)
+    LargeHours(n=2, next_larger=1, by_day=((1, 2),))
 
     Args:
         hours: moves over an hour, (hours,).
@@ -92,8 +98,11 @@ def large_hours(hours: FloatArray, usual_hour: float) -> LargeHours:
     """
     sizes = np.abs(hours)
     at = np.flatnonzero((sizes[:-1] >= _LARGE_HOUR * usual_hour) & np.isfinite(sizes[1:]))
-    larger = np.count_nonzero(sizes[at + 1] > usual_hour)
-    return LargeHours(len(at), int(larger), len(set((at // DAY).tolist())))
+    is_larger = sizes[at + 1] > usual_hour
+    days = (at // DAY).tolist()
+    hits = Counter(day for day, larger in zip(days, is_larger.tolist(), strict=True) if larger)
+    by_day = tuple((hits[day], n) for day, n in Counter(days).items())
+    return LargeHours(len(at), int(np.count_nonzero(is_larger)), by_day)
 
 
 def began_calm(hours: FloatArray, words: FloatArray) -> tuple[int, int] | None:
@@ -136,3 +145,81 @@ def days_by_size(days: FloatArray, usual_day: float, count: int, within: float) 
     smaller = int(np.count_nonzero(sizes < (1.0 - within) * usual_day))
     larger = int(np.count_nonzero(sizes > (1.0 + within) * usual_day))
     return count - smaller - larger, smaller, larger
+
+
+class WordSpells(NamedTuple):
+    """The spell of the word of volatility shown, and those on record, as read at full hours."""
+
+    hours: int  # for which the present one has lasted
+    n: int  # others of that word of which both ends were seen
+    as_old: int  # how many of them got as far
+    longer: int  # how many of these went on for twelve hours more
+
+
+def word_spells(words: FloatArray, word: int) -> WordSpells | None:
+    """Count the spells of a word; None where the beginning of the present one was not seen.
+
+    >>> word_spells(np.array([1.0, 0, 0, 1, 0, 0, 0, 1, 0]), word=0)
+    WordSpells(hours=1, n=2, as_old=2, longer=0)
+    >>> word_spells(np.array([1.0, 1.0]), word=0).hours
+    0
+
+    Args:
+        words: at full hours, oldest first, as indices of `swings.WORDS`, NaN where unknown, (hours,).
+        word: the one shown now, which may have begun since.
+    """
+    states = np.where(np.isfinite(words), words, swings.UNKNOWN).astype(np.int64)
+    changes = np.flatnonzero(np.diff(states)) + 1
+    starts = np.concatenate(([0], changes))
+    states_of = states[starts].tolist()
+    lengths = np.diff(np.concatenate((starts, [len(states)]))).tolist()
+
+    age = 0
+    if states_of[-1] == word:
+        if len(states_of) == 1 or states_of[-2] == swings.UNKNOWN:
+            return None
+        age = lengths[-1]
+    elif states_of[-1] == swings.UNKNOWN:
+        return None
+
+    # Both ends of a spell are seen where a known word comes before it and another after it.
+    ended = [
+        length
+        for before, state, after, length in zip(states_of, states_of[1:], states_of[2:], lengths[1:], strict=False)
+        if state == word and swings.UNKNOWN not in {before, after}
+    ]
+    as_old = [length for length in ended if length >= age]
+    return WordSpells(age, len(ended), len(as_old), sum(length >= age + _LONGER for length in as_old))
+
+
+class RecordCounts(NamedTuple):
+    """What a report counts on the record by the hour; None where too little is known."""
+
+    like_days: LikeDays | None
+    large_hours: LargeHours
+    began_calm: tuple[int, int] | None
+    last_days: tuple[int, int, int] | None
+    spell: WordSpells | None
+
+
+def counts_of(hours: Half, usual_hour: float, usual_day: float, day: float, word: int) -> RecordCounts:
+    """Return the counts over the record up to now.
+
+    Args:
+        hours: the record of `Highlights` at full hours.
+        usual_hour, usual_day: median sizes, as fractions.
+        day: the market's move over the last 24 hours, NaN where unknown.
+        word: of volatility, as an index of `swings.WORDS`.
+    """
+    kept = hours.astype(np.float64)
+    by_hour = kept[:, HOUR_MARK]
+    by_day = kept[:, DAY_MARK]
+    words = kept[:, WORD]
+
+    return RecordCounts(
+        like_days=like_days(by_day, day, usual_day) if np.isfinite(day) else None,
+        large_hours=large_hours(by_hour, usual_hour),
+        began_calm=began_calm(by_hour, words),
+        last_days=days_by_size(by_day, usual_day, _LAST_DAYS, _ABOUT_USUAL),
+        spell=None if word == swings.UNKNOWN else word_spells(words, word),
+    )

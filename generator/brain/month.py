@@ -3,13 +3,13 @@
 All but the expected volatility is worked out from the candles, so that anyone can recompute it.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from generator.brain.closes import mean_of_assets
+from generator.brain.like_days import RecordCounts
 from generator.brain.part import Times
 from generator.brain.side import UNKNOWN
 from generator.brain.spells import UNLABELLED, UNRATED, Spell, Spells, spells_of
@@ -67,12 +67,21 @@ class Month:
     day_rank: float | None  # of the last day's mean move by size among those up to each hour before, 0..1
     closes: FloatArray  # closes at each hour, oldest first, NaN where unknown, (HOURS, assets)
     hours_ms: Times  # their times, (HOURS,)
-    funding: FloatArray  # mean rate over the assets at each hour, as a fraction per 8 hours, NaN where unknown
+    counts: RecordCounts | None = None  # of the whole record, which may be longer
 
-    def every(self, step: int, most: int, values: FloatArray) -> list[float | None]:
-        """Return each so many hours' value back from now, oldest first, at most so many; None where unknown."""
-        chosen = values[::-1][::step][:most][::-1].tolist()
-        return [value if math.isfinite(value) else None for value in chosen]
+    @property
+    def travelled(self) -> float | None:
+        """What the market moved hour by hour over the last day, without signs, as a fraction; None where unknown."""
+        moves = mean_of_assets(self.closes[-DAY:] / self.closes[-DAY - 1 : -1] - 1.0)
+        return float(np.abs(moves).sum()) if np.isfinite(moves).all() else None
+
+    @property
+    def average_swing(self) -> float | None:
+        """How much the mean of the assets swung over the last day, hour by hour, as a share of one asset's swing."""
+        moves = np.diff(np.log(self.closes[-DAY - 1 :]), axis=0)
+        whole = moves[:, np.isfinite(moves).all(axis=0)]
+        alone = float(whole.std(axis=0).mean()) if whole.shape[1] > 1 else 0.0
+        return float(whole.mean(axis=1).std()) / alone if alone > 0.0 else None
 
     def is_sharp(self, at_ms: int) -> bool | None:
         """Say whether the market moved sharply in the hour up to some time or in the next; None before the month."""
@@ -81,13 +90,14 @@ class Month:
         return bool(np.any((self.sharp >= at_ms) & (self.sharp < at_ms + HOUR_MS)))
 
 
-def month_of(frame: BarFrame, kept: Spells, stress: float | None) -> Month | None:
+def month_of(frame: BarFrame, kept: Spells, stress: float | None, counts: RecordCounts | None = None) -> Month | None:
     """Return what the kept month says of the last bar; None without 5-minute bars.
 
     Args:
         frame: the bars of the month.
         kept: the changes of state, after the last of them.
         stress: log of the market's expected volatility now.
+        counts: over the whole record.
     """
     if frame.interval_ms != BAR_MS or not len(frame):
         return None
@@ -113,7 +123,7 @@ def month_of(frame: BarFrame, kept: Spells, stress: float | None) -> Month | Non
         day_rank=_ranked(np.abs(mean_day[:-1]), float(np.abs(mean_day[-1]))).rank,
         closes=closes,
         hours_ms=hours_ms,
-        funding=_mean(_at(frame, "funding", hours_ms)),
+        counts=counts,
     )
 
 

@@ -25,3 +25,4 @@ HORIZONS: Final = {
     "24h": Horizon(1440, "24 hours", (1.0, 2.0, 5.0, 10.0)),
 }
 HOUR: Final = "1h"  # the horizon of the forecasts of direction
+DAY: Final = "24h"

@@ -152,10 +152,7 @@ _FREE: Final = frozenset(
      "schema_version", "track_record"}
 )  # fmt: skip
 _KEPT_PARTS: Final = ("ladder", "day_ahead", "pairs", "ranges_last_week")
-_REPORT_PARTS: Final = (
-    *("title", "verdict", "what_changed", "together", "derivatives", "liquidity", "ladder", "spells"),
-    *("partition", "idea", "plots"),
-)
+_REPORT_PARTS: Final = ("happened", "rough", "far", "after", "long", "yesterday", "idea", "levels", "plots")
 # What each product says that no free answer does, by path in its body.
 WORTH: Final[dict[str, tuple[str, ...]]] = {
     "x402-market-regime": ("spells", "what_changed", "headline"),
@@ -228,7 +225,8 @@ def worth(body: envelope.PaidResponse) -> Worth:
             part = part[name]
         sold[path] = part
 
-    paragraph = body.report.together.text if isinstance(body, X402HumanReportPaidResponse) else None
+    idea = body.report.idea if isinstance(body, X402HumanReportPaidResponse) else None
+    paragraph = idea.text if idea else None
     return Worth(fields=tuple(sold), sha256=hashlib.sha256(encode(sold)).hexdigest(), paragraph=paragraph)
 
 

@@ -1,42 +1,31 @@
-"""GET /api/x402-atlas-human-report.php, once paid: a story of the day, its place in the month, and what may come."""
+"""GET /api/x402-atlas-human-report.php, once paid: the day, how far prices may go, what followed such days."""
 
 from typing import Final
 
 from pydantic import Field
 
-from generator.arena.values import Lesson
 from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
-from generator.catalog.formats import change, price
+from generator.catalog.formats import change, fixed, price
 from generator.catalog.products import PRODUCT_BY_ID
-from generator.catalog.text.labels import FAMILY, OUTCOME
-from generator.catalog.text.story import ahead, day
-from generator.catalog.text.story.facts import StoryFacts
-from generator.catalog.text.story.ideas import idea_of
-from generator.catalog.words import Side
+from generator.catalog.text.now import headline
+from generator.catalog.text.report.facts import ReportFacts
+from generator.catalog.text.report.sentences import Part, news
+from generator.catalog.text.report.sentences import report as parts_of
 from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.envelope import PaidResponse, as_of, paid_envelope
-from generator.compose.inputs import observed
+from generator.compose.inputs import observed, reading_of
 from generator.compose.ladder import LadderLevel, asset_ladder
-from generator.compose.paid_atlas import evidence_of
 from generator.compose.plots import Plot, plots
+from generator.compose.report import report_facts
 from generator.compose.scores import score_limits
-from generator.compose.story import story_facts
 
 
 class ReportSection(Body):
     """A part of the report."""
 
+    heading: str = Field(description="What the part is about.")
     text: str = Field(description="The part in a few sentences.")
-    points: tuple[str, ...] = Field(description="Its single points.")
-
-
-class ReportLadder(ReportSection):
-    """How far Bitcoin may go, in words and by level."""
-
-    levels: dict[str, tuple[LadderLevel, ...]] | None = Field(
-        description="How likely moves of Bitcoin beyond several levels are, by horizon; null without a reading."
-    )
 
 
 class ReportAsset(Body):
@@ -47,44 +36,7 @@ class ReportAsset(Body):
     price: float | None = Field(description="Price in US dollars, 6 significant digits.")
     change_24h: float | None = Field(description="Change over 24 hours, percent.")
     usual_day_percent: float | None = Field(description="Median size of its days, up to 30; null with fewer than 3.")
-    text: str = Field(description="Size of its day in usual days.")
-
-
-class ReportLoss(Body):
-    """One Arena round that the brain got wrong."""
-
-    round_id: str = Field(description="The round.")
-    called: str = Field(description="What was called.")
-    came: str = Field(description="What came.")
-    backtest: bool = Field(description="True: played by backtest before the start, not counted.")
-
-
-class ReportTrackRecord(Body):
-    """How past forecasts turned out, losses first-class."""
-
-    text: str = Field(description="The record in plain words.")
-    n: int = Field(description="Calls whose outcome is known.")
-    right: int = Field(description="How many were right.")
-    losses: int = Field(description="How many were wrong.")
-    warm_up: int = Field(description="How many more forecasts were made by backtest before the start; not in n.")
-    latest_arena_losses: tuple[ReportLoss, ...] = Field(
-        description="The newest Arena rounds that the brain got wrong; a record of its own, not part of n."
-    )
-
-
-class UsedEvidence(Body):
-    """Which evidence the report rests on: families and how many coins have each."""
-
-    used: tuple[str, ...] = Field(description="What was read.")
-    missing: tuple[str, ...] = Field(description="What could not be read.")
-    disagreeing: tuple[str, ...] = Field(description="What speaks against the shown direction.")
-
-
-class ReportIdea(Body):
-    """One idea of markets, with this hour's numbers."""
-
-    text: str = Field(description="The idea in a few sentences.")
-    question: str = Field(description="A question to think about.")
+    usual_days: float | None = Field(description="Size of its change in usual days; null where either is not known.")
 
 
 class Receipt(Body):
@@ -96,26 +48,27 @@ class Receipt(Body):
     as_of: str = Field(description="Market time of the snapshot, ISO 8601 UTC.")
 
 
-class HumanReport(Body):
-    """The report."""
+_NOTHING: Final = "null where nothing is known of it."
 
-    title: str = Field(description="What kind of day it was.")
-    verdict: str = Field(description="The day against the month, and how far the next one may go.")
+
+class HumanReport(Body):
+    """The report: 350 to 650 words by a table of sentences, each with its condition; what is not known is left out."""
+
+    title: str = Field(description="The news, as in the free headline.")
     as_of: str = Field(description="Market time of the report, ISO 8601 UTC.")
-    what_changed: tuple[str, ...] = Field(description="The day's biggest hour and its place in week and month.")
-    together: ReportSection = Field(description="Whether the coins move alone or together, and who made the average.")
+    happened: ReportSection | None = Field(description=f"The day in figures and against a usual day; {_NOTHING}")
+    rough: ReportSection | None = Field(description=f"How rough the market is against its record; {_NOTHING}")
+    far: ReportSection | None = Field(description=f"Where Bitcoin should end, and how such ranges held; {_NOTHING}")
+    after: ReportSection | None = Field(description=f"What followed days like this one on record; {_NOTHING}")
+    long: ReportSection | None = Field(description=f"For how long it has been as rough as now; {_NOTHING}")
+    yesterday: ReportSection | None = Field(description=f"How the ranges of a day ago did; {_NOTHING}")
+    idea: ReportSection | None = Field(description=f"One idea of markets with its figures; {_NOTHING}")
+    question: ReportSection | None = Field(description="A question to think about.")
     assets: tuple[ReportAsset, ...] = Field(description="Each coin's day by its own measure.")
-    derivatives: ReportSection = Field(description="Who pays whom in the futures, and how much for the month.")
-    liquidity: ReportSection = Field(description="How deep the order books are, and how much was traded.")
-    ladder: ReportLadder = Field(description="How far Bitcoin may go, and the record of such ranges.")
-    spells: ReportSection = Field(description="How long such states last, and what ends them.")
-    partition: ReportSection = Field(description="The next four hours in three parts, of which one comes true.")
-    arena: ReportSection = Field(description="The guessing game.")
-    track_record: ReportTrackRecord = Field(description="How past forecasts turned out.")
-    idea: ReportIdea | None = Field(description="One idea, explained with this hour's numbers; null without them.")
-    evidence: UsedEvidence = Field(description="Which evidence the report rests on.")
+    levels: dict[str, tuple[LadderLevel, ...]] | None = Field(
+        description="How likely moves of Bitcoin beyond several levels are, by horizon; null without a reading."
+    )
     plots: tuple[Plot, ...] = Field(description="Numbers to draw, at most 60 places each; none of what is unknown.")
-    limits: tuple[str, ...] = Field(description="What the report cannot do.")
     receipt: Receipt = Field(description="What was bought.")
 
 
@@ -126,49 +79,31 @@ class X402HumanReportPaidResponse(PaidResponse):
 
 
 PRODUCT: Final = "x402-atlas-human-report"
-_LATEST_LOSSES: Final = 5
 
 
 def paid_human_report(ctx: TickContext) -> X402HumanReportPaidResponse:
     """Compose the plain-English report."""
-    story = report(ctx)
-    news = f"{story.title}. {story.verdict.partition('. ')[0].removesuffix('.')}."
-    envelope = paid_envelope(ctx, PRODUCT, *score_limits(ctx.arena.hourly_record), news=news)
-    return X402HumanReportPaidResponse(**envelope.as_fields(), report=story)
+    facts = report_facts(ctx)
+    envelope = paid_envelope(ctx, PRODUCT, *score_limits(ctx.arena.hourly_record), news=news(facts))
+    return X402HumanReportPaidResponse(**envelope.as_fields(), report=report(ctx, facts))
 
 
-def report(ctx: TickContext) -> HumanReport:
+def report(ctx: TickContext, facts: ReportFacts) -> HumanReport:
     """Compose the report's parts."""
-    facts = story_facts(ctx)
+    texts = parts_of(facts)
+    sections = {
+        part.name.lower(): ReportSection(heading=part.value, text=texts[part]) if part in texts else None
+        for part in Part
+    }
     return HumanReport(
-        title=day.title(facts),
-        verdict=" ".join(day.opening(facts)),
+        title=headline(facts),
         as_of=as_of(ctx),
-        what_changed=tuple(day.hour(facts)),
-        together=_section(day.together(facts)),
-        assets=tuple(report_asset(ctx, facts, asset) for asset in ASSETS),
-        derivatives=_section(day.futures(facts)),
-        liquidity=_section(day.depth(facts)),
-        ladder=ReportLadder(text=" ".join(ahead.how_far(facts)), points=(), levels=asset_ladder(ctx, DEFAULT_ASSET)),
-        spells=_section(ahead.endings(facts)),
-        partition=_section(ahead.partition(facts), tuple(ahead.graded(facts))),
-        arena=_section(ahead.arena(facts)),
-        track_record=track_record(ctx, facts),
-        idea=_idea(facts),
-        evidence=evidence(ctx),
+        **sections,
+        assets=tuple(_asset(ctx, asset) for asset in ASSETS),
+        levels=asset_ladder(ctx, DEFAULT_ASSET),
         plots=plots(ctx),
-        limits=tuple(ahead.limits(facts)),
         receipt=receipt(ctx),
     )
-
-
-def _section(sentences: list[str], points: tuple[str, ...] = ()) -> ReportSection:
-    return ReportSection(text=" ".join(sentences), points=points)
-
-
-def _idea(facts: StoryFacts) -> ReportIdea | None:
-    idea = idea_of(facts)
-    return None if idea is None else ReportIdea(text=" ".join(idea.sentences), question=idea.question)
 
 
 def receipt(ctx: TickContext) -> Receipt:
@@ -181,52 +116,17 @@ def receipt(ctx: TickContext) -> Receipt:
     )
 
 
-def report_asset(ctx: TickContext, facts: StoryFacts, asset: str) -> ReportAsset:
+def _asset(ctx: TickContext, asset: str) -> ReportAsset:
     """Compose one coin's day."""
     seen = observed(ctx, asset)
+    read = reading_of(ctx, asset)
+    moved = change(seen.change_24h_percent)
+    usual = None if read is None or read.facts.usual_day is None else fixed(100 * read.facts.usual_day, 2)
     return ReportAsset(
         asset=asset,
         name=ASSET_NAMES[asset],
         price=price(seen.price),
-        change_24h=change(seen.change_24h_percent),
-        usual_day_percent=facts.usual_days.get(asset),
-        text=day.coin(facts, asset),
+        change_24h=moved,
+        usual_day_percent=usual,
+        usual_days=None if moved is None or not usual else fixed(abs(moved) / usual, 1),
     )
-
-
-def track_record(ctx: TickContext, facts: StoryFacts) -> ReportTrackRecord:
-    """Say how past forecasts turned out, losses first."""
-    record = ctx.arena.hourly_record
-    losses = [lesson for lesson in ctx.arena.lessons if not lesson.brain_correct and lesson.brain_called != 0]
-    return ReportTrackRecord(
-        text=" ".join(ahead.record(facts)),
-        n=record.hit.n,
-        right=record.hit.hits,
-        losses=record.hit.n - record.hit.hits,
-        warm_up=record.warm_up,
-        latest_arena_losses=tuple(_loss(lesson) for lesson in losses[:_LATEST_LOSSES]),
-    )
-
-
-def _loss(lesson: Lesson) -> ReportLoss:
-    return ReportLoss(
-        round_id=lesson.round_id,
-        called=OUTCOME[lesson.brain_prediction],
-        came=OUTCOME[lesson.actual_outcome],
-        backtest=lesson.warm_up,
-    )
-
-
-def evidence(ctx: TickContext) -> UsedEvidence:
-    """Say which evidence the report rests on."""
-    return UsedEvidence(
-        used=_families(ctx, Side.FOR, Side.AGAINST, Side.NEUTRAL),
-        missing=_families(ctx, Side.MISSING),
-        disagreeing=_families(ctx, Side.AGAINST),
-    )
-
-
-def _families(ctx: TickContext, *sides: Side) -> tuple[str, ...]:
-    """Name the families of evidence on some sides, with how many coins have each."""
-    found = evidence_of(ctx, *sides)
-    return tuple(f"{FAMILY[family].removeprefix('the ')} ({len(assets)})" for family, assets in found.items())

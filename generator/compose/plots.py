@@ -20,7 +20,6 @@ from generator.compose.inputs import reading_of
 POINTS: Final = 60
 LADDER_HOURS: Final = "4h"
 _PRICE_STEP: Final = 2  # hours
-_FUNDING_STEP: Final = 12
 
 
 class PlotSeries(Body):
@@ -33,7 +32,7 @@ class PlotSeries(Body):
 class Plot(Body):
     """The numbers of one plot."""
 
-    name: str = Field(description="Its name: price, ranges, ladder, funding or calibration.")
+    name: str = Field(description="Its name: price, ranges, ladder or calibration.")
     part: str = Field(description="The part of the report that it belongs to.")
     title: str = Field(description="What it shows.")
     kind: str = Field(description="line, bars, or span: each place from the first series to the last.")
@@ -60,7 +59,7 @@ def _plots(ctx: TickContext) -> Iterator[Plot]:
     if reach:
         yield Plot(
             name="ranges",
-            part="ladder",
+            part="far",
             title=f"Where {name} should end: half and nine tenths of all cases",
             kind="span",
             unit="percent from now",
@@ -76,7 +75,7 @@ def _plots(ctx: TickContext) -> Iterator[Plot]:
         levels = read.ladder[LADDER_HOURS]
         yield Plot(
             name="ladder",
-            part="ladder",
+            part="far",
             title=f"How likely {name} moves beyond a level in {HORIZONS[LADDER_HOURS].words}, either way",
             kind="bars",
             unit="percent chance",
@@ -88,8 +87,6 @@ def _plots(ctx: TickContext) -> Iterator[Plot]:
             ),
             states=(),
         )
-    if month is not None and month.ranks["funding"].now is not None:
-        yield _funding(month)
     yield from _calibration(ctx)
 
 
@@ -99,7 +96,7 @@ def _price(month: Month, name: str) -> Plot:
     times = month.hours_ms[-1::-_PRICE_STEP][:POINTS][::-1]
     return Plot(
         name="price",
-        part="what_changed",
+        part="happened",
         title=f"{name} over the last five days, and the side that the market was on",
         kind="line",
         unit="US dollars",
@@ -118,21 +115,6 @@ def _side_at(spells: Sequence[Spell], at_ms: int) -> str:
     return "unknown"
 
 
-def _funding(month: Month) -> Plot:
-    rates = month.every(_FUNDING_STEP, POINTS, month.funding)
-    return Plot(
-        name="funding",
-        part="derivatives",
-        title="Mean funding of the coins over the month",
-        kind="line",
-        unit="percent per 8 hours",
-        x_name="hours from now",
-        x=tuple(0.0 - _FUNDING_STEP * ago for ago in range(len(rates) - 1, -1, -1)),
-        series=(_series("funding", [None if rate is None else 100 * rate for rate in rates], 4),),
-        states=(),
-    )
-
-
 def _calibration(ctx: TickContext) -> Iterator[Plot]:
     """Compose how often prices moved, by how likely that had been called; of live forecasts alone."""
     bins = [
@@ -141,14 +123,14 @@ def _calibration(ctx: TickContext) -> Iterator[Plot]:
     if bins:
         yield Plot(
             name="calibration",
-            part="track_record",
-            title="Chance of a move as it was called, and how often one came",
+            part="far",
+            title="Chance of a move as it was published, and how often the price moved",
             kind="line",
             unit="percent of cases that moved",
-            x_name="called, percent",
+            x_name="published, percent",
             x=tuple(percent(each.said_percent) or 0.0 for each in bins),
             series=(
-                _series("came", [each.hit.percent if each.hit else None for each in bins], 1),
+                _series("moved", [each.hit.percent if each.hit else None for each in bins], 1),
                 _series("right would be", [each.said_percent for each in bins], 1),
             ),
             states=(),

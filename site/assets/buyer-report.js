@@ -3,7 +3,6 @@
 
 import { facts, head, list, para, parts, readable, simple, when, words } from "./buyer-tables.js";
 
-const COUNTS = { n: "Known outcomes", right: "Right", losses: "Wrong", warm_up: "Backtest, not counted" };
 const MODES = {
   simulated: "Simulated. The market data in this document are simulated; no price is real.",
   recorded: "Recorded. This document describes a market of the past, replayed.",
@@ -128,62 +127,28 @@ function rows(plot) {
   return [picture(plot.title, height, drawn)];
 }
 
+const SECTIONS = ["happened", "rough", "far", "after", "long", "yesterday", "idea", "question"];
+
 function human(report) {
-  const made = [head(2, report.title), para(report.verdict, "verdict"), para(`As of ${when(report.as_of)}`, "asof")];
-  const drawn = (part) => made.push(...(report.plots || []).filter((one) => one.part === part).map(plotted));
-  const section = (title, value) => value !== undefined && made.push(head(3, title), ...parts(value, 4));
-  const prose = (title, one, part) => {
-    if (!one) return;
-    made.push(head(3, title), para(one.text));
-    if (one.points?.length) made.push(list(one.points));
-    drawn(part);
-  };
-  made.push(head(3, "The hour that made the day"), para((report.what_changed || []).join(" ")));
-  drawn("what_changed");
-  prose("Alone or together", report.together);
+  const made = [head(2, report.title), para(`As of ${when(report.as_of)}`, "asof")];
+  for (const part of SECTIONS) {
+    const section = report[part];
+    if (section) made.push(head(3, section.heading), para(section.text));
+    made.push(...(report.plots || []).filter((one) => one.part === part).map(plotted));
+  }
   if (report.assets?.length)
-    made.push({
+    made.push(head(3, "Coin by coin"), {
       kind: "table",
-      names: ["Coin", "Price, USD", "24 hours", "Usual day", "By its own measure"],
+      names: ["Coin", "Price, USD", "24 hours", "Usual day", "In usual days"],
       rows: report.assets.map((one) => [
         String(one.name),
         known(one.price) ? one.price.toLocaleString("en", { maximumSignificantDigits: 6 }) : "not known",
         known(one.change_24h) ? `${one.change_24h > 0 ? "+" : ""}${one.change_24h}%` : "not known",
         known(one.usual_day_percent) ? `${one.usual_day_percent}%` : "not known",
-        String(one.text),
+        known(one.usual_days) ? one.usual_days.toFixed(1) : "not known",
       ]),
-      numeric: [false, true, true, true, false],
+      numeric: [false, true, true, true, true],
     });
-  prose("Who pays whom", report.derivatives, "derivatives");
-  prose("How deep", report.liquidity);
-  prose("How far", report.ladder, "ladder");
-  prose("How long", report.spells);
-  prose("The next four hours", report.partition);
-  prose("The Arena", report.arena);
-  const record = report.track_record;
-  if (record) {
-    const counts = Object.entries(COUNTS).filter(
-      ([key]) => record[key] !== undefined && (record[key] || key !== "warm_up"),
-    );
-    made.push(
-      head(3, "How past forecasts turned out"),
-      para(record.text),
-      facts(counts.map(([key, name]) => [name, record[key]])),
-    );
-    if (record.latest_arena_losses?.length)
-      made.push(
-        head(4, "Latest misses in the Arena"),
-        list(
-          record.latest_arena_losses.map(
-            (one) => `${one.round_id}: called ${one.called}, came ${one.came}${one.backtest ? " (backtest)" : ""}`,
-          ),
-        ),
-      );
-    drawn("track_record");
-  }
-  if (report.idea) made.push(head(3, "One idea"), para(report.idea.text), para(report.idea.question, "verdict"));
-  section("What it rests on", report.evidence);
-  if (report.limits?.length) made.push(head(3, "What it cannot do"), para(report.limits.join(" ")));
   return made;
 }
 

@@ -14,7 +14,6 @@ from generator.arena.ladders import (
     LadderHour,
     LadderTotals,
     day_is_over,
-    day_of,
     judge,
     key,
     losses_of,
@@ -136,22 +135,6 @@ def test_the_partition_is_scored_against_its_base_rates_over_three_parts() -> No
     assert score.base_rate_brier == pytest.approx(base_brier / score.n, abs=6e-5)
     assert part_of({"band_percent": 1.0}, 1.0) == 1
     assert [part_of({"band_percent": 1.0}, move) for move in (-1.01, 1.01, None)] == [0, 2, None]
-
-
-def test_a_day_of_partitions_is_what_came_and_what_was_to_be_expected() -> None:
-    hours = [ended(NOON + number * HOUR_MS) for number in range(9)]
-
-    day = day_of([*hours, hour_at(NOON + DAY_MS)])
-
-    assert day is not None
-    places = [
-        part_of(hour.said[asset]["partition"], hour.came["4h"][asset]["move"]) for hour in hours for asset in ASSETS
-    ]
-    assert day.came == (places.count(0), places.count(1), places.count(2))
-    assert day.n == 9 * len(ASSETS)
-    within = sum(hour.said[asset]["partition"]["chances"][1] for hour in hours for asset in ASSETS)
-    assert day.said[1] == pytest.approx(within)
-    assert day_of([hour_at(NOON)]) is None
 
 
 def test_a_missing_bar_voids_the_touch_alone_and_is_waited_for_a_quarter_of_an_hour() -> None:

@@ -409,21 +409,15 @@ def test_killed_at_any_line_a_buyer_pays_once_and_gets_what_it_paid_for(
 
 def test_the_report_as_text_says_all_parts_and_cannot_steer_a_terminal() -> None:
     body = paid("full", "x402-atlas-human-report")
-    body["report"]["verdict"] += "\x1b[2J"
+    body["report"]["far"]["text"] += "\x1b[2J"
 
     text = report_text(body)
 
     assert text is not None
     assert "\x1b" not in text
     assert max(map(len, text.splitlines())) <= 88
-    for part in (
-        "The hour that made the day",
-        "Alone or together",
-        "\u2588",
-        "The next four hours",
-        "How past forecasts turned out",
-        "What it cannot do",
-    ):
+    headings = [part["heading"] for part in body["report"].values() if isinstance(part, dict) and "heading" in part]
+    for part in (*headings, "\u2588", "Coin by coin", "usual days"):
         assert part in text
     assert report_text({"endpoint": "x402-atlas"}) is None
 

@@ -1,4 +1,4 @@
-"""The report's plots: each point again from the other parts of the answers; those of a month are in test_story.py."""
+"""The report's plots: each point again from the other parts of the answers; that of a month is in test_report.py."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,13 +27,13 @@ def series(drawn: Mapping[str, Any]) -> dict[str, Any]:
 def test_the_ranges_and_the_ladder_that_are_drawn_are_those_of_the_answers() -> None:
     report = paid("full", REPORT)["report"]
     ranges, ladder = plot(report, "ranges"), plot(report, "ladder")
-    levels = report["ladder"]["levels"]["4h"]
+    levels = report["levels"]["4h"]
     reading = full_context().reading
     assert reading is not None
 
     reach = reading.assets["BTC"].ranges
     assert reach is not None
-    assert ranges["x"] == list(report["ladder"]["levels"]) == list(reach)
+    assert ranges["x"] == list(report["levels"]) == list(reach)
     assert list(series(ranges)) == ["low_90", "low_50", "high_50", "high_90"]
     for name, values in series(ranges).items():
         assert values == [pytest.approx(100 * getattr(move, name), abs=0.006) for move in reach.values()]
@@ -58,9 +58,9 @@ def test_the_calibration_that_is_drawn_is_the_record_of_live_forecasts() -> None
         each for each in plots(replace(full, arena=replace(full.arena, hourly_record=record))) if each.x == (36.9, 44.9)
     ]
 
-    assert (drawn.name, drawn.part, drawn.kind, drawn.states) == ("calibration", "track_record", "line", ())
-    assert series(drawn.model_dump()) == {"came": (36.1, 36.2), "right would be": (36.9, 44.9)}
-    assert (drawn.unit, drawn.x_name) == ("percent of cases that moved", "called, percent")
+    assert (drawn.name, drawn.part, drawn.kind, drawn.states) == ("calibration", "far", "line", ())
+    assert series(drawn.model_dump()) == {"moved": (36.1, 36.2), "right would be": (36.9, 44.9)}
+    assert (drawn.unit, drawn.x_name) == ("percent of cases that moved", "published, percent")
 
 
 def test_without_a_month_or_a_reading_nothing_of_them_is_drawn() -> None:

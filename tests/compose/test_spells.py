@@ -59,7 +59,6 @@ def month() -> Month:
         day_rank=None,
         closes=np.full((720, 1), np.nan),
         hours_ms=hours_ms,
-        funding=np.full(720, np.nan),
     )
 
 

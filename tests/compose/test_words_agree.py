@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 
 from generator.catalog.assets import ASSETS
-from generator.catalog.text.labels import OUTCOME, UNSTEADY
+from generator.catalog.text.labels import UNSTEADY
 from generator.catalog.words import DerivativesState, DerivativesVote, PriceAndInterest
 from generator.compose.context import TickContext
 from generator.compose.derivatives import derivatives, derivatives_asset
 from generator.compose.liquidity_lite import notes
-from generator.compose.paid_human_report import ReportLoss, paid_human_report
 from tests.support.builders import full_context
 
 
@@ -125,22 +124,3 @@ def test_price_and_contracts_make_a_quadrant_whatever_the_dollar_value_did(
 
     assert asset.price_and_interest is word
     assert word is None or any(word.meaning in said for said in asset.evidence or ())
-
-
-def test_a_miss_that_was_played_before_the_start_is_marked() -> None:
-    ctx = full_context()
-    early, late = (
-        replace(lesson, brain_correct=0, warm_up=early)
-        for lesson, early in zip(ctx.arena.lessons, (True, False), strict=False)
-    )
-    lines = paid_human_report(replace(ctx, arena=replace(ctx.arena, lessons=(early, late)))).report.track_record
-
-    assert lines.latest_arena_losses == tuple(
-        ReportLoss(
-            round_id=lesson.round_id,
-            called=OUTCOME[lesson.brain_prediction],
-            came=OUTCOME[lesson.actual_outcome],
-            backtest=lesson.warm_up,
-        )
-        for lesson in (early, late)
-    )

@@ -99,7 +99,7 @@ def sweep(
         }
         _check(found, history, row, reading)
         if row in drawn:
-            _check_bodies(found, context_of(frame, row, engine, reading, changes), history.moves(HOUR_BARS)[row])
+            _check_bodies(found, context_of(frame, row, engine, reading, changes))
     return found
 
 
@@ -139,8 +139,8 @@ def context_of(
     return replace(full, reading=reading, observation=observation, bars=bars, month=engine.month(bars))
 
 
-def _check_bodies(found: Found, ctx: TickContext, hour: float | None) -> None:
-    """Check that all bodies and the landing page of a tick agree, and what is sold with both and with the hour."""
+def _check_bodies(found: Found, ctx: TickContext) -> None:
+    """Check that all bodies and the landing page of a tick agree, and what is sold with both."""
     composed = compose(ctx)
     found.bodies += 1
     bodies = {**composed.free, **composed.paid}
@@ -159,7 +159,7 @@ def _check_bodies(found: Found, ctx: TickContext, hour: float | None) -> None:
         if example:
             found.add(row, example)
 
-    sold = paid_texts(encoded, hour)
+    sold = paid_texts(encoded)
     for row, untrue in STORY.items():
         example = untrue(sold)
         if example:

@@ -205,61 +205,39 @@ def sold() -> PaidTexts:
     return paid_texts({name: body.model_dump(mode="json") for name, body in {**composed.free, **composed.paid}.items()})
 
 
-def resold(name: str, change: Callable[[Any], None], hour: float | None = None) -> PaidTexts:
+def resold(name: str, change: Callable[[Any], None]) -> PaidTexts:
     """Return what is sold with a fault planted in one body."""
     body = deepcopy(sold().named[name])
     change(body)
-    return PaidTexts({**sold().named, name: body}, hour)
+    return PaidTexts({**sold().named, name: body})
 
 
-def reported(part: str, old: str, new: str) -> PaidTexts:
-    """Return what is sold with other words in a part of the report."""
+def reworded(name: str, field: str, old: str, new: str) -> PaidTexts:
+    """Return what is sold with other words in a text."""
 
     def reword(body: Any) -> None:
-        section = body["report"][part]
-        assert re.search(old, section["text"]), section["text"]
-        section["text"] = re.sub(old, new, section["text"])
+        within = body["summary"] if field == "text" else body
+        assert re.search(old, within[field]), within[field]
+        within[field] = re.sub(old, new, within[field])
 
-    return resold("x402-atlas-human-report", reword)
-
-
-def in_report(**fields: Any) -> Callable[[Any], None]:
-    return lambda body: body["report"].update(fields)
+    return resold(name, reword)
 
 
-REPORT = "x402-atlas-human-report"
 SOLD_OTHERWISE: dict[str, Callable[[], PaidTexts]] = {
-    "a paid text on another state than the axes'": lambda: reported(
-        "spells", r"(?i)(?:rising|falling|flat) day|day of ups and downs", "flat day"
+    "a paid text on another state than the axes'": lambda: reworded(
+        "x402-market-regime", "summary", r"(?i)(?:rising|falling|flat) day|day of ups and downs", "flat day"
     ),
-    "a paid text that gives the state another age": lambda: reported("spells", r"\d+ hours", "90 hours"),
-    "a report on another day than its coins had": lambda: resold(
-        REPORT, in_report(verdict="Since yesterday at this hour the coins gained 0.4% on average.")
+    "a paid text that gives the state another age": lambda: reworded(
+        "x402-market-regime", "summary", r"\d+ hours", "90 hours"
     ),
-    "a day of two sizes in one report": lambda: resold(
-        REPORT, in_report(title="An ordinary fall", verdict="It stood out.")
+    "odds of a level in words that no field has": lambda: reworded(
+        "x402-main-brain", "text", r"^.*$", "It may touch 1% with a chance of 97%."
     ),
-    "an hour beyond 1% without its sign in the report": lambda: resold(
-        REPORT, in_report(what_changed=["The biggest step came in the hour to 08:00 UTC, a fall of 3.0%."]), hour=2.0
-    ),
-    "odds of a level in words that no field has": lambda: reported(
-        "ladder", r"^.*$", "It may touch 1% with a chance of 97%."
-    ),
-    "a reach in words that is not the further end of its range": lambda: reported("ladder", "0.37%", "0.97%"),
     "a longer time with a narrower range": lambda: resold(
         "main-brain", lambda body: body["coins"]["BTC"]["ranges"]["24h"].update(low_90=-0.2, high_90=0.2)
     ),
-    "parts of the next four hours that are not the fields'": lambda: reported("partition", "down 40", "down 36"),
-    "a coin of the report with another change": lambda: reported("together", "-1.6%", "-3.8%"),
-    "a coin's day of another size": lambda: resold(
-        REPORT, lambda body: body["report"]["assets"][0].update(text="3.0 usual days")
-    ),
-    "calls of a side that were none": lambda: resold(
-        REPORT, lambda body: body["report"]["track_record"].update(text="And which way? Of 321 calls 121 were right.")
-    ),
-    "votes in the report that were not cast": lambda: reported("arena", "12", "13"),
-    "the side that pays, against the mean rate": lambda: reported(
-        "derivatives", "longs pay shorts", "shorts pay longs"
+    "parts of the next four hours that are not the fields'": lambda: reworded(
+        "x402-atlas", "summary", "down 40", "down 36"
     ),
 }
 

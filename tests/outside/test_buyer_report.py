@@ -72,7 +72,7 @@ def test_a_report_without_plots_reads_on(page: Page) -> None:
     with_sample(page, body)
 
     assert page.locator("#sample-report figure").count() == 0
-    expect(page.locator("#sample-report")).to_contain_text("The next four hours")
+    expect(page.locator("#sample-report")).to_contain_text("What happened")
 
 
 def test_on_paper_a_plot_has_its_table_open(page: Page) -> None:

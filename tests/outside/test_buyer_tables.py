@@ -126,8 +126,8 @@ def test_the_report_has_a_row_for_each_coin(browser: Browser, shop: Shop) -> Non
 
     for asset in body["report"]["assets"]:
         assert asset["name"] in page.inner_text("#report table")
-        assert asset["text"] in written
-    assert body["report"]["idea"]["question"] in page.inner_text("#report")
+        assert f"| {asset['usual_days']:.1f} |" in written
+    assert body["report"]["question"]["text"] in page.inner_text("#report")
     page.close()
 
 

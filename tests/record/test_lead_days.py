@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from generator.arena.earned import KIND, LeadDay
-from generator.arena.values import Move, PredictionMade, RangeMiss, RangeWeek
+from generator.arena.values import Move, PredictionMade, RangeDay, RangeWeek
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Call, Prediction
 from generator.record.memory import rounds
@@ -14,7 +14,6 @@ from generator.record.memory.store import Memory
 from tests.support import filled_memory
 from tests.support.arena_inputs import HOUR, NOON
 from tests.support.databases import url_in
-from tests.support.ranges import range_of
 
 DAY = 24 * HOUR
 SIGN = {Prediction.BULLISH: 1, Prediction.NEUTRAL: 0, Prediction.BEARISH: -1}
@@ -127,24 +126,31 @@ def test_the_ranges_of_the_week_are_those_of_each_stored_forecast(tmp_path: Path
     )
 
 
-def test_the_last_miss_is_bitcoins_newest_hour_outside_of_its_wide_range(tmp_path: Path) -> None:
+def test_the_day_of_ranges_is_of_bitcoins_last_24_hours_and_the_last_one_due(tmp_path: Path) -> None:
     memory = Memory.open(url_in(tmp_path))
-    far, near = Move(66_000.0, 3.21), Move(65_592.1, -0.028)
+    near, far = Move(65_592.1, -0.028), Move(66_000.0, 3.21)
+    hours = [(asset, number) for asset in ("BTC", "ETH") for number in range(60)]
     made = [
         replace(
             filled_memory.prediction(asset, NOON + number * HOUR, warm_up=number < 30),
-            moves={"15m": far, "1h": far if number in misses else near},
+            moves={"1h": far if asset == "BTC" and number in {3, 40, 50} else near}
+            | ({"24h": far} if number < 36 else {}),
         )
-        for asset, misses in (("BTC", {3, 20, 40}), ("ETH", {50}))
-        for number in range(60)
+        for asset, number in hours
     ]
     filled_memory.fill(memory, made, [])
-    low, high = range_of(0.2).low_90, range_of(0.2).high_90
+    last = next(one for one in made if one.start_ms == NOON + 35 * HOUR)
+    said = (last.ranges or {})["24h"]
+    assert last.start_price is not None
 
     with memory.reading() as connection:
-        found = [rounds.last_miss(connection, NOON + hours * HOUR) for hours in (59, 39, 2, 40 + 7 * 24)]
+        now = rounds.day_of_ranges(connection, NOON + 60 * HOUR)
+        before = rounds.day_of_ranges(connection, NOON + 40 * HOUR)
+        later = rounds.day_of_ranges(connection, NOON + 130 * HOUR)
     memory.close()
 
-    assert found[0] == RangeMiss(NOON + 40 * HOUR, low, high, 3.21, warm_up=False)
-    assert found[1] == RangeMiss(NOON + 20 * HOUR, low, high, 3.21, warm_up=True)
-    assert found[2] is found[3] is None
+    low, high = (last.start_price * (1 + end / 100) for end in (said.low_90, said.high_90))
+    assert now == RangeDay(NOON + 59 * HOUR, low, high, 66_000.0, hours=24, held=22, warm_up=False)
+    assert before is not None
+    assert (before.hours, before.warm_up) == (25, True)
+    assert later is None

@@ -48,8 +48,8 @@ def full(market: MarketFacts) -> ReportFacts:
         widths={"BTC": 0.6, "XRP": 1.1, "HBAR": 1.4},
         held=HELD,
         like_days=LIKE,
-        spell=SpellSoFar(7.2, 44, 31, Share(12, 31, 22.0, 56.0)),
-        yesterday=Yesterday((price * 0.97, price * 1.03), 22),
+        spell=SpellSoFar(7, 44, 31, Share(12, 31, 22.0, 56.0)),
+        yesterday=Yesterday(market.now_ms, price * 0.97, price * 1.03, price, hours=24, held=22),
         large_hours=Share(61, 88, 58.0, 79.0),
         large_hours_days=30,
         travelled=9.2,
@@ -105,7 +105,7 @@ def test_no_share_of_fewer_than_thirty_cases_is_given(facts: list[ReportFacts]) 
         facts[0],
         held=Share(10, 12, 50.0, 95.0),
         like_days=LIKE._replace(n=12, rose=None, moved_more=None),
-        spell=SpellSoFar(7.2, 12, 9, None),
+        spell=SpellSoFar(7, 12, 9, None),
         situation=Situation.GREAT_DAY,
         large_hours=Share(4, 9, 10.0, 80.0),
     )
@@ -147,7 +147,7 @@ def test_like_days_are_a_day_apart_and_of_the_same_side() -> None:
 def test_large_hours_are_counted_with_the_next_hour_alone() -> None:
     hours = np.array([0.001, -0.03, 0.02, np.nan, 0.03, np.nan, 0.03, 0.001])
 
-    assert large_hours(hours, usual_hour=0.005) == (2, 1, 1)
+    assert large_hours(hours, usual_hour=0.005) == (2, 1, ((1, 2),))
 
 
 def test_too_few_hours_say_nothing_of_where_the_largest_began() -> None:

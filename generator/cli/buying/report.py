@@ -7,15 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 WIDTH: Final = 88
-SECTIONS: Final = {
-    "derivatives": "Who pays whom",
-    "liquidity": "How deep",
-    "ladder": "How far",
-    "spells": "How long",
-    "partition": "The next four hours",
-    "arena": "The Arena",
-}
-EVIDENCE: Final = {"used": "Used", "missing": "Missing", "disagreeing": "Disagreeing"}
+SECTIONS: Final = ("happened", "rough", "far", "after", "long", "yesterday", "idea", "question")
 _BLOCKS: Final = "▁▂▃▄▅▆▇█"
 _BAR: Final = 40  # columns of the longest bar
 
@@ -41,37 +33,20 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     yield title
     yield "=" * len(title)
     yield f"As of {report.get('as_of')}"
-    yield ""
-    yield from _wrapped(str(report.get("verdict", "")))
 
-    yield from _section("The hour that made the day", " ".join(_texts(report.get("what_changed"))))
-    yield from drawn("what_changed")
-    yield from _prose("Alone or together", report.get("together"))
-    yield ""
+    for part in SECTIONS:
+        section = report.get(part)
+        if isinstance(section, dict):
+            yield from _section(str(section.get("heading", "")), str(section.get("text", "")))
+        yield from drawn(part)
+
+    yield from _section("Coin by coin")
     for coin in _objects(report.get("assets")):
-        yield f"{coin.get('name')!s:<16}{_signed(coin.get('change_24h')):>8}   {coin.get('text')}"
-    for field, heading in SECTIONS.items():
-        yield from _prose(heading, report.get(field))
-        yield from drawn(field)
-
-    record = report.get("track_record")
-    if isinstance(record, dict):
-        yield from _section("How past forecasts turned out", str(record.get("text", "")))
-        losses = [_loss(loss) for loss in _objects(record.get("latest_arena_losses"))]
-        if losses:
-            yield from _section("Latest misses in the Arena", points=losses)
-        yield from drawn("track_record")
-    idea = report.get("idea")
-    if isinstance(idea, dict):
-        yield from _section("One idea", str(idea.get("text", "")))
-        yield from _section("A question", str(idea.get("question", "")))
-    yield from _evidence(report.get("evidence"))
-    yield from _section("What it cannot do", " ".join(_texts(report.get("limits"))))
+        yield f"{coin.get('name')!s:<16}{_signed(coin.get('change_24h')):>8}   {_in_usual_days(coin.get('usual_days'))}"
 
 
-def _loss(loss: dict[str, Any]) -> str:
-    where = " (backtest)" if loss.get("backtest") else ""
-    return f"{loss.get('round_id')}: called {loss.get('called')}, came {loss.get('came')}{where}"
+def _in_usual_days(value: Any) -> str:
+    return f"{value:.1f} usual days" if isinstance(value, int | float) else "?"
 
 
 def _plot(plot: dict[str, Any]) -> Iterator[str]:
@@ -136,38 +111,20 @@ def _signed(value: Any) -> str:
     return f"{value:+.2f}%" if isinstance(value, int | float) else "?"
 
 
-def _prose(heading: str, part: Any) -> Iterator[str]:
-    if isinstance(part, dict):
-        yield from _section(heading, str(part.get("text", "")), _texts(part.get("points")))
-
-
-def _evidence(evidence: Any) -> Iterator[str]:
-    if not isinstance(evidence, dict):
-        return
-    lists = {name: _texts(evidence.get(field)) for field, name in EVIDENCE.items()}
-    yield from _section("What it rests on", points=[f"{name}: {', '.join(one)}" for name, one in lists.items() if one])
-
-
-def _section(heading: str, text: str = "", points: Sequence[str] = ()) -> Iterator[str]:
+def _section(heading: str, text: str = "") -> Iterator[str]:
     yield ""
     yield heading
     yield "-" * len(heading)
     if text:
         yield from _wrapped(text)
-    for point in points:
-        yield from _wrapped(point, first="- ")
-
-
-def _texts(value: Any) -> list[str]:
-    return [str(one) for one in value] if isinstance(value, list) else []
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-def _wrapped(text: str, first: str = "") -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first))
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH)
 
 
 def _printable(line: str) -> str:

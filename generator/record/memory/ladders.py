@@ -21,7 +21,6 @@ from generator.arena.ladders import (
     LadderTotals,
     counted,
     day_is_over,
-    day_of,
     judge,
     make,
     newly_done,
@@ -31,7 +30,6 @@ from generator.arena.ladders import (
 )
 from generator.arena.play import PlayInputs
 from generator.arena.published import canonical_json, digest_of
-from generator.arena.values import PartitionDay
 from generator.catalog.durations import DAY_MS
 from generator.catalog.formats import iso
 from generator.record.audit.entries import Entry, SaltOf, entry
@@ -172,12 +170,6 @@ def done(connection: Connection, days: Iterable[int]) -> None:
 def requeue_all(connection: Connection) -> None:
     """Publish all of them again, as after a site was lost."""
     connection.execute(update(t.ladder_days).values(published=False))
-
-
-def partition_day(connection: Connection, now_ms: int) -> PartitionDay | None:
-    """Return what came of the partitions that began in the last day."""
-    query = select(t.ladders).where(within(_L.start_ms, now_ms - DAY_MS, now_ms)).order_by(_L.start_ms)
-    return day_of(_hour(row) for row in connection.execute(query).mappings())
 
 
 def sums_complaint(connection: Connection) -> str | None:

@@ -13,10 +13,10 @@ from generator.arena.life import ROUND_OPENED
 from generator.arena.play import PlayInputs, PlayResult, PlayState
 from generator.arena.teacher import PredictionChange, RoundChange
 from generator.arena.timetable import Timetable
-from generator.arena.values import Event, Lesson, PredictionMade, RangeMiss, RangeWeek, Round
+from generator.arena.values import Event, Lesson, Move, PredictionMade, RangeDay, RangeForecast, RangeWeek, Round
 from generator.catalog.assets import DEFAULT_ASSET
-from generator.catalog.durations import DAY_MS
-from generator.catalog.horizons import HOUR
+from generator.catalog.durations import DAY_MS, HOUR_MS
+from generator.catalog.horizons import DAY, HOUR
 from generator.catalog.words import Concept, Prediction, RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.ballots import locked_tally, real_tally, tally_row
@@ -207,19 +207,44 @@ def week_of_ranges(connection: Connection, now_ms: int) -> dict[tuple[str, str],
     return found
 
 
-def last_miss(connection: Connection, now_ms: int) -> RangeMiss | None:
-    """Return the last hour whose move of the default asset left its 90% range; None in a week without one."""
+def day_of_ranges(connection: Connection, now_ms: int) -> RangeDay | None:
+    """Return the ranges of the default asset that came due within the last day; None without any."""
     c = t.predictions.c
-    since = and_(c.asset == DEFAULT_ASSET, c.start_ms > now_ms - 7 * DAY_MS, c.start_ms <= now_ms)
-    query = select(t.predictions).where(since, c.ranges.is_not(None)).order_by(c.start_ms.desc())
-    for made in values_in(connection, PredictionMade, query):
-        said = (made.ranges or {}).get(HOUR)
-        came = made.moves.get(HOUR)
-        if said is None or came is None or came.move is None:
-            continue
-        if not said.low_90 <= came.move <= said.high_90:
-            return RangeMiss(made.start_ms, said.low_90, said.high_90, came.move, made.warm_up)
-    return None
+    since = and_(c.asset == DEFAULT_ASSET, c.start_ms > now_ms - 2 * DAY_MS, c.start_ms <= now_ms)
+    query = select(t.predictions).where(since, c.ranges.is_not(None)).order_by(c.start_ms)
+
+    rows = values_in(connection, PredictionMade, query)
+    hours = [
+        (made, due)
+        for made in rows
+        if made.start_ms + HOUR_MS > now_ms - DAY_MS and (due := _due(made, HOUR)) is not None
+    ]
+    days = [(made, due) for made in rows if (due := _due(made, DAY)) is not None]
+    if not hours and not days:
+        return None
+
+    held = sum(said.low_90 <= (came.move or 0.0) <= said.high_90 for _, (said, came) in hours)
+    counted = RangeDay(None, 0.0, 0.0, 0.0, len(hours), held, any(made.warm_up for made, _ in hours))
+    if not days:
+        return counted
+    made, (said, came) = days[-1]
+    start = made.start_price or 0.0
+    return counted._replace(
+        due_ms=made.start_ms + DAY_MS,
+        low=start * (1 + said.low_90 / 100),
+        high=start * (1 + said.high_90 / 100),
+        price=came.end_price or 0.0,
+        warm_up=counted.warm_up or made.warm_up,
+    )
+
+
+def _due(made: PredictionMade, horizon: str) -> tuple[RangeForecast, Move] | None:
+    """Return a range and the move that it was about; None where either is not known."""
+    said = (made.ranges or {}).get(horizon)
+    came = made.moves.get(horizon)
+    if said is None or came is None or came.move is None:
+        return None
+    return said, came
 
 
 def lead_days(connection: Connection) -> tuple[LeadDay, ...]:

@@ -288,17 +288,12 @@ class Memory:
                 (now_ms // HOUR_MS, totals.live.ranges, totals.backtest.ranges),
                 lambda: rounds.week_of_ranges(connection, now_ms),
             ),
-            last_miss=self._cached(
-                "miss",
+            day_of_ranges=self._cached(
+                "day of ranges",
                 (now_ms // HOUR_MS, totals.live.ranges, totals.backtest.ranges),
-                lambda: rounds.last_miss(connection, now_ms),
+                lambda: rounds.day_of_ranges(connection, now_ms),
             ),
             rare_levels=rare,
-            partition_day=self._cached(
-                "partition day",
-                (now_ms // HOUR_MS, sums.live.partition, sums.backtest.partition),
-                lambda: ladders.partition_day(connection, now_ms),
-            ),
             ladder_record=scores_of(sums.live, rare),
             ladder_backtest=scores_of(sums.backtest, rare),
             rounds=totals.phases,

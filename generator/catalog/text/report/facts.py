@@ -7,8 +7,6 @@ from typing import Final, NamedTuple
 from generator.catalog.text.happened import MarketFacts
 
 FEWEST: Final = 30  # cases of which a share is given
-SAME_SIZE: Final = (0.67, 1.5)  # times the day's move: days like this one
-SMALL_DAYS: Final = 0.75  # usual days, below which days of either side are like this one
 
 
 class Span(NamedTuple):
@@ -38,7 +36,7 @@ class LikeDays(NamedTuple):
     """What followed days like this one, at least a day apart."""
 
     n: int
-    smallest: float  # move of them, percent, without sign
+    smallest: float  # move of them, percent, without sign; 0: small days of either side
     largest: float
     rose: Share | None  # after a day; None of fewer than 30
     any_rose: float  # after any day, percent
@@ -47,20 +45,24 @@ class LikeDays(NamedTuple):
 
 
 class SpellSoFar(NamedTuple):
-    """The spell of the volatility word shown."""
+    """The spell of the volatility word shown, as read at full hours."""
 
-    hours: float
-    n: int  # of that word on record
+    hours: int
+    n: int  # others of that word on record, from their beginning to their end
     as_old: int  # how many of them got as far
     twelve_more: Share | None  # of those, how many went on for twelve hours more; None of fewer than 30
 
 
 class Yesterday(NamedTuple):
-    """What was published a day ago, and what came."""
+    """How Bitcoin's ranges of a day ago did."""
 
-    day_range: tuple[float, float] | None  # of Bitcoin for now, nine times in ten, as prices
-    hours_held: int | None  # of the 24 ranges for an hour
-    hours: int = 24
+    due_ms: int | None  # the last full hour for which one was given a day before; None where none was
+    low: float  # its ends, nine times in ten, as prices
+    high: float
+    price: float  # at that hour
+    hours: int  # ranges for an hour that ended within the day
+    held: int  # how many of them held
+    in_backtest: bool = False
 
 
 class Trading(NamedTuple):

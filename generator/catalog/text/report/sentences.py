@@ -14,10 +14,12 @@ from generator.catalog.text.now import NOW_GROUPS
 from generator.catalog.text.report.facts import FEWEST, ReportFacts, Share
 from generator.catalog.text.report.slots import REPORT_SLOTS
 from generator.catalog.text.slots import SLOTS
-from generator.catalog.words import VolatilityWord
+from generator.catalog.words import Call, VolatilityWord
 
 _HELD_FEW: Final = 19  # of a day's 24 ranges
 _HELD_ALL: Final = 24
+_FEW_HOURS: Final = 10
+_LATELY_HOURS: Final = 2.0
 
 
 class Part(StrEnum):
@@ -28,7 +30,7 @@ class Part(StrEnum):
     FAR = "How far from here"
     AFTER = "What came after such days"
     LONG = "How long it lasts"
-    YESTERDAY = "What we said yesterday"
+    YESTERDAY = "Yesterday, graded"
     IDEA = "An idea to keep"
     QUESTION = "A question"
 
@@ -50,6 +52,11 @@ PARTS: Final[dict[Part, tuple[str, ...]]] = {
 
 def _enough(share: Share | None) -> bool:
     return share is not None and share.n >= FEWEST
+
+
+def _come_in_groups(share: Share | None) -> bool:
+    """Say whether the next hour was larger than usual more often than by luck."""
+    return share is not None and _enough(share) and share.low > 50
 
 
 def _has_day(facts: ReportFacts) -> bool:
@@ -94,7 +101,18 @@ def _unranked(facts: ReportFacts) -> bool:
 def _held_share(facts: ReportFacts) -> float | None:
     """Return the share of the day's ranges that held; None unless all 24 are known."""
     day = facts.yesterday
-    return None if day is None or day.hours_held is None or day.hours < _HELD_ALL else day.hours_held / day.hours
+    return None if day is None or day.hours < _HELD_ALL else day.held / day.hours
+
+
+def _graded(facts: ReportFacts) -> bool:
+    """Say whether a range of a day ago came due within the last two hours."""
+    due_ms = facts.yesterday.due_ms if facts.yesterday else None
+    return due_ms is not None and 0 <= facts.hours_since(due_ms) < _LATELY_HOURS
+
+
+def _calls_a_side(facts: ReportFacts) -> bool:
+    chance = facts.bitcoin.chance if facts.bitcoin else None
+    return chance is not None and chance.call in {Call.UP, Call.DOWN}
 
 
 def _is_usual_day(facts: ReportFacts) -> bool:
@@ -102,25 +120,36 @@ def _is_usual_day(facts: ReportFacts) -> bool:
 
 
 REPORT_GROUPS: Final[Groups[ReportFacts]] = {
+    "news": (
+        Sentence("{headline}", "unknown how rough the day was", lambda facts: _unranked(facts) or not facts.day_rank),
+        Sentence(
+            "{headline}. The last 24 hours swung more than {swung_more} days of {record_last}",
+            "above the middle",
+            lambda facts: (facts.day_rank or 0.0) >= 50,
+        ),
+        Sentence(
+            "{headline}. The last 24 hours swung less than {swung_less} days of {record_last}", "below it", always
+        ),
+    ),
     "day_and_coins": (
         Sentence("", "no day known", lambda facts: not _has_day(facts)),
         Sentence(
-            "In the 24 hours to {now} the average coin came back to where it was, and {most_coins}.",
+            "In the 24 hours to {now} {average} came back to where it was, {most_coins}.",
             "no change",
             lambda facts: is_unchanged(facts.day or 0.0),
         ),
-        Sentence("In the 24 hours to {now} {average} {fell_day} {day}, and {most_coins}.", "else", always),
+        Sentence("In the 24 hours to {now} {average} {fell_day} {day}, {most_coins}.", "else", always),
     ),
     "day_by_usual": (
         Sentence("", "a record of under 14 days", lambda facts: not facts.has_yardstick or not _has_day(facts)),
         Sentence(
-            "A usual day moves {usual_day} up or down (half of all days on record move more), so the net change is "
-            "{small_or_ordinary}, though the way there was not.",
+            "A usual day is a move of {usual_day}, up or down (half of the days on record moved more), so the net "
+            "change is {small_or_ordinary}, though the way there was not.",
             "a small or an ordinary day with a large way",
             lambda facts: abs(facts.z_day) < 1.3 and _way_was_large(facts),
         ),
         Sentence(
-            "A usual day moves {usual_day} up or down (half of all days on record move more), so this was "
+            "A usual day is a move of {usual_day}, up or down (half of the days on record moved more), so this was "
             "{kind_of_day}.",
             "else",
             always,
@@ -129,7 +158,7 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
     "largest_hour": (
         Sentence(
             "The largest hour ended at {largest_clock}: {average} {fell_largest} {largest}, about {largest_usual} "
-            "times a usual hour.",
+            "times as far as in a usual hour.",
             "an hour of four usual ones",
             lambda facts: abs(facts.z_largest) >= 4,
         ),
@@ -137,28 +166,32 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
     "largest_share": (
         Sentence("", "no such hour", lambda facts: abs(facts.z_largest) < 4),
         Sentence(
-            "That one hour made {largest_part} of the day's {fall_day}.",
+            "That one hour accounted for {largest_part} of the day's {fall_day}.",
             "a quarter to all of the day",
             lambda facts: 0.25 <= facts.largest_of_day <= 1 and abs(facts.day or 0.0) > 0.2,
         ),
         Sentence(
-            "The other 23 hours, taken together, {added_rest}.", "else", lambda facts: abs(facts.rest_of_day) >= 0.2
+            "Over the other 23 hours, taken together, it {rose_rest} {rest_of_day}.",
+            "else",
+            lambda facts: abs(facts.rest_of_day) >= 0.2,
         ),
     ),
     "best_and_worst_point": (
         Sentence(
-            "Seen from a day ago, it was {line_high} higher at best ({line_high_clock}) and {line_low} lower at worst "
-            "({line_low_clock}).",
+            "Compared with a day ago it was {line_high} higher at best ({line_high_clock}) and {line_low} lower at "
+            "worst ({line_low_clock}).",
             "above and below where it began",
             lambda facts: all(_points(facts)),
         ),
         Sentence(
-            "Seen from a day ago, it was hardly lower at any time and {line_high} higher at best ({line_high_clock}).",
+            "Compared with a day ago it was hardly lower at any time, and {line_high} higher at best "
+            "({line_high_clock}).",
             "above it alone",
             lambda facts: _points(facts)[0],
         ),
         Sentence(
-            "Seen from a day ago, it was hardly higher at any time and {line_low} lower at worst ({line_low_clock}).",
+            "Compared with a day ago it was hardly higher at any time, and {line_low} lower at worst "
+            "({line_low_clock}).",
             "below it alone",
             lambda facts: _points(facts)[1],
         ),
@@ -201,12 +234,12 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
     "trading": (
         Sentence("", "not known, or a young record", lambda facts: facts.trading is None or facts.trading.days < 14),
         Sentence(
-            "Trading was busier than {busier} in {trading_days}: {traded} of these coins changed hands.",
+            "Trading was busier than {busier} in {trading_days}: {traded} of these coins changed hands in a day.",
             "in the top tenth",
             lambda facts: facts.trading is not None and facts.trading.rank >= 90,
         ),
         Sentence(
-            "Trading was quieter than {quieter} in {trading_days}: {traded} of these coins changed hands.",
+            "Trading was quieter than {quieter} in {trading_days}: {traded} of these coins changed hands in a day.",
             "in the lowest tenth",
             lambda facts: facts.trading is not None and facts.trading.rank <= 10,
         ),
@@ -214,7 +247,7 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
     "over_a_week": (
         Sentence("", "no week known", lambda facts: facts.week is None),
         Sentence(
-            "Over seven days {average} is {week_moved}; a usual week moves {usual_week}.",
+            "Over seven days {average} is {week_moved}; a usual week is a move of {usual_week}.",
             "a record of 30 days",
             lambda facts: facts.record_days >= WEEK_YARDSTICK_DAYS,
         ),
@@ -238,11 +271,11 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
     "swung": (
         Sentence("", "unknown", lambda facts: _unranked(facts) or facts.day_rank is None),
         Sentence(
-            "The last 24 hours, as they came, swung more than {swung_more} days of it.",
+            "The last 24 hours themselves swung more than {swung_more} days of that time.",
             "above the middle",
             lambda facts: (facts.day_rank or 0.0) >= 50,
         ),
-        Sentence("The last 24 hours, as they came, swung less than {swung_less} days of it.", "below it", always),
+        Sentence("The last 24 hours themselves swung less than {swung_less} days of that time.", "below it", always),
     ),
     "hour_and_four": (
         Sentence(
@@ -254,16 +287,16 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
     ),
     "a_day_on": (
         Sentence(
-            "A day from now the same range is {day_low} to {day_high}; one time in two it should be {day_inner_low} to "
-            "{day_inner_high}.",
+            "For a day from now that range is {day_low} to {day_high}; one time in two Bitcoin should end between "
+            "{day_inner_low} and {day_inner_high}.",
             "ranges are known",
             lambda facts: "24h" in facts.spans,
         ),
     ),
     "widest_and_narrowest": (
         Sentence(
-            "For the hour {widest} has the widest range, {widest_width} either way, and {narrowest} the narrowest, "
-            "{narrowest_width}.",
+            "Of all coins {widest} has the widest range for the hour, {widest_width} either way, and {narrowest} the "
+            "narrowest, {narrowest_width}.",
             "three coins or more",
             lambda facts: len(facts.widths) > 2,
         ),
@@ -271,15 +304,16 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
     "no_direction": (
         Sentence(
             "Which way it will go we do not say: nothing we have scored shows that anyone here knows.",
-            "ranges are known",
-            lambda facts: bool(facts.spans),
+            "ranges are known, and no side is called",
+            lambda facts: bool(facts.spans) and not _calls_a_side(facts),
         ),
     ),
     "held": (
         Sentence("", "fewer than 30 scored", lambda facts: not _enough(facts.held)),
         Sentence(
-            "Of the last {held_n} such ranges for an hour{in_backtest} {held_hits} held, {held_percent} in 100 "
-            "({held_low} to {held_high} allowing for luck), where 90 are promised: {as_promised}.",
+            "Of the {held_n} ranges for an hour {scored_where}, all coins together, {held_hits} held: "
+            "{held_percent} in 100 ({held_low} to {held_high} allowing for luck). We promise 90, so they were "
+            "{as_promised}.",
             "else",
             always,
         ),
@@ -305,8 +339,8 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
     ),
     "like_days_rose": (
         Sentence(
-            "A day later the average coin was higher after {rose} of them, {rose_percent} in 100 ({rose_low} to "
-            "{rose_high} allowing for luck), against {any_rose} after any day.",
+            "A day later {average} was higher after {rose} of them, {rose_percent} in 100 ({rose_low} to {rose_high} "
+            "allowing for luck), against {any_rose} in 100 after any day.",
             "30 days or more",
             lambda facts: facts.like_days is not None and _enough(facts.like_days.rose),
         ),
@@ -317,8 +351,8 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
             "That difference may well be luck, so it says nothing about tomorrow.", "within the interval", _is_luck
         ),
         Sentence(
-            "That is more than luck easily gives; but of twenty such counts one looks so by luck alone, and we do not "
-            "build on it.",
+            "That is more than luck easily gives; but luck alone makes one in twenty such counts look like this, and "
+            "we do not build on it.",
             "else",
             always,
         ),
@@ -347,15 +381,21 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
     "spell": (
         Sentence("", "unknown", lambda facts: facts.spell is None or _unranked(facts)),
         Sentence(
-            "The market has been {volatility} for {spell_age}; of {spell_as_old} {volatility} spells that got as far, "
-            "{spell_more} lasted twelve hours more, {spell_more_percent} in 100 ({spell_more_low} to "
-            "{spell_more_high}).",
+            "The market has been {volatility} for {spell_age}; of {spell_as_old} {volatility} spells that lasted as "
+            "long, {spell_more} lasted twelve hours more, {spell_more_percent} in 100 ({spell_more_low} to "
+            "{spell_more_high} allowing for luck).",
             "30 spells as old",
             lambda facts: facts.spell is not None and _enough(facts.spell.twelve_more),
         ),
         Sentence(
+            "The market has been {volatility} for {spell_age}, longer than any of the {spell_n} {volatility} spells "
+            "on record: how much longer it may last we cannot say.",
+            "30 spells, all of them shorter",
+            lambda facts: facts.spell is not None and facts.spell.n >= FEWEST and not facts.spell.as_old,
+        ),
+        Sentence(
             "The market has been {volatility} for {spell_age}, longer than all but {spell_as_old_words} of the "
-            "{spell_n} {volatility} spells on record; too few to say how much longer.",
+            "{spell_n} {volatility} spells on record: too few to say how much longer it may last.",
             "30 spells, most of them shorter",
             lambda facts: facts.spell is not None and facts.spell.n >= FEWEST,
         ),
@@ -368,19 +408,23 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
     ),
     "yesterday": (
         Sentence(
-            "At this hour yesterday we gave Bitcoin {then_low} to {then_high} for now, nine times in ten; it is at "
-            "{bitcoin_price}, {then_place}.",
-            "a range for now was published",
-            lambda facts: (
-                facts.yesterday is not None and facts.yesterday.day_range is not None and facts.bitcoin is not None
-            ),
+            "A day ahead, our backtest gave Bitcoin {then_low} to {then_high} for {then_clock}, nine times in ten; "
+            "it was at {then_price}, {then_place} that range.",
+            "a range of the backtest came due",
+            lambda facts: _graded(facts) and facts.yesterday is not None and facts.yesterday.in_backtest,
+        ),
+        Sentence(
+            "A day ahead, we gave Bitcoin {then_low} to {then_high} for {then_clock}, nine times in ten; it was at "
+            "{then_price}, {then_place} that range.",
+            "a range came due",
+            _graded,
         ),
     ),
     "day_of_ranges": (
         Sentence(
             "Of the day's {held_of} ranges for an hour {held_of_day} held; about {should_hold} should.",
-            "the day's ranges are known",
-            lambda facts: facts.yesterday is not None and facts.yesterday.hours_held is not None,
+            "ten or more came due",
+            lambda facts: facts.yesterday is not None and facts.yesterday.hours >= _FEW_HOURS,
         ),
     ),
     "day_of_ranges_means": (
@@ -397,11 +441,12 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
     ),
     "idea": (
         Sentence(
-            "Big hours come in groups: after an hour of four usual hours or more, the next was again larger than usual "
-            "{large_hours} times of {large_hours_n}, {large_hours_percent} in 100 ({large_hours_low} to "
-            "{large_hours_high}, on {large_hours_days} days); after any hour it is 50, by the meaning of 'usual'.",
-            "a shock, a great day or the hours after, and 30 such hours",
-            lambda facts: _after_a_shock(facts) and _enough(facts.large_hours),
+            "Big hours come in groups: after an hour of four times the usual size or more, the next was again larger "
+            "than usual {large_hours} times out of {large_hours_n}, {large_hours_percent} in 100 ({large_hours_low} to "
+            "{large_hours_high} allowing for luck, on {large_hours_days} days); after any hour it is 50, by the "
+            "meaning of 'usual'.",
+            "a shock, a great day or the hours after, 30 such hours, and more than luck",
+            lambda facts: _after_a_shock(facts) and _come_in_groups(facts.large_hours),
         ),
         Sentence(
             "The change of a day hides its path: hour by hour the average coin travelled {travelled} in all, and ended "
@@ -410,14 +455,14 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
             lambda facts: facts.situation is Situation.REVERSAL and facts.travelled is not None,
         ),
         Sentence(
-            "Calm is how things are, not what comes: of the {largest_hours} largest hours on record (each on another "
-            "day) {from_calm} began while we called the market calm or normal.",
+            "Calm is how things are, not what comes: of the {largest_hours} largest hours on record (at least a day "
+            "apart) {from_calm} began while we called the market calm or normal.",
             "calm",
             lambda facts: facts.situation is Situation.CALM and facts.largest_from_calm is not None,
         ),
         Sentence(
-            "An average can be one coin: without {apart} the other {others_count} are {without}, with it all {known} "
-            "are {day_moved}.",
+            "An average can be one coin: without {apart} the other {others_count} are {without} on average; with it "
+            "all {known} are {day_moved}.",
             "one coin, or coins that part ways",
             lambda facts: facts.situation in {Situation.ONE_COIN, Situation.SPLIT} and facts.is_average,
         ),
@@ -483,6 +528,11 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
     ),
 }
 REPORT: Final[Book[ReportFacts]] = Book({**HEADLINE_GROUPS, **NOW_GROUPS, **REPORT_GROUPS}, {**SLOTS, **REPORT_SLOTS})
+
+
+def news(facts: ReportFacts) -> str:
+    """Return the headline, and what the report adds to it."""
+    return REPORT.say("news", facts)
 
 
 def report(facts: ReportFacts) -> dict[Part, str]:

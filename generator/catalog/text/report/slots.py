@@ -7,7 +7,7 @@ from typing import Final
 from generator.catalog.counts import in_words
 from generator.catalog.text import figures
 from generator.catalog.text.book import Slot, known
-from generator.catalog.text.report.facts import SMALL_DAYS, ReportFacts, Share
+from generator.catalog.text.report.facts import ReportFacts, Share
 from generator.catalog.text.slots import VOLATILITY
 
 
@@ -24,11 +24,15 @@ def _now(facts: ReportFacts) -> str:
 
 
 def _most_coins(facts: ReportFacts) -> str:
-    count, higher = (facts.up, "higher") if facts.up >= facts.down else (facts.down, "lower")
-    coins = len(facts.days)
-    if count == coins:
-        return f"all {in_words(coins)} coins are {higher}"
-    return f"{in_words(count)} of {in_words(coins)} coins {'is' if count == 1 else 'are'} {higher}"
+    """Say how many coins are higher or lower, whichever are more, e.g. `and all of them are lower`."""
+    coins = in_words(len(facts.days))
+    if facts.up == facts.down:
+        return f"and as many of the {coins} coins are higher as are lower"
+    count, higher = (facts.up, "higher") if facts.up > facts.down else (facts.down, "lower")
+    joined = "but" if ((facts.day or 0.0) > 0) != (facts.up > facts.down) else "and"
+    if count == len(facts.days):
+        return f"{joined} all {coins} coins are {higher}"
+    return f"{joined} {in_words(count)} of {coins} coins {'is' if count == 1 else 'are'} {higher}"
 
 
 def _kind_of_day(facts: ReportFacts) -> str:
@@ -64,38 +68,31 @@ _PARTS_IN_WORDS: Final = (
 
 def _like_kind(facts: ReportFacts) -> str:
     like = known(facts.like_days)
-    if abs(facts.z_day) < SMALL_DAYS:
+    if not like.smallest:
         return f"moves of less than {figures.size(like.largest)} either way"
     rises = "rises" if (facts.day or 0.0) > 0 else "falls"
     return f"{rises} between {figures.size(like.smallest)} and {figures.size(like.largest)}"
 
 
-def _age(hours: float) -> str:
+def _age(hours: int) -> str:
     if hours < 1:
         return "less than an hour"
     if hours < 36:
-        whole = int(hours + 0.5)
-        return f"about {in_words(whole)} hour{'' if whole == 1 else 's'}"
+        return f"about {'an' if hours == 1 else in_words(hours)} hour{'' if hours == 1 else 's'}"
     return f"about {in_words(int(hours / 24 + 0.5))} days"
 
 
 def _promised(share: Share) -> str:
     if share.high < 90:
         return "too narrow"
-    return "as promised" if share.low <= 90 else "too wide"
+    return "about right" if share.low <= 90 else "too wide"
 
 
 def _inside(facts: ReportFacts) -> str:
-    low, high = known(facts.yesterday).day_range or (0.0, 0.0)
-    price = facts.bitcoin.price if facts.bitcoin else 0.0
-    if price > high:
-        return "above it"
-    return "inside" if price >= low else "below it"
-
-
-def _added(facts: ReportFacts) -> str:
-    rest = facts.rest_of_day
-    return f"added {figures.size(rest)}" if rest > 0 else f"took {figures.size(rest)} away"
+    day = known(facts.yesterday)
+    if day.price > day.high:
+        return "above"
+    return "inside" if day.price >= day.low else "below"
 
 
 def _half(facts: ReportFacts, horizon: str) -> str:
@@ -104,7 +101,14 @@ def _half(facts: ReportFacts, horizon: str) -> str:
 
 
 def _busier(percent: float) -> str:
-    return "at any time" if round(percent) >= 100 else f"{percent:.0f} in 100 times"
+    """Say against how many times of a month, of which an hour is an eighth of a percent."""
+    if percent >= _EVERY_TIME:
+        return "at any time"
+    return "at almost any time" if percent >= _ALMOST_EVERY_TIME else f"{percent:.0f} in 100 times"
+
+
+_EVERY_TIME: Final = 99.93
+_ALMOST_EVERY_TIME: Final = 99.5
 
 
 def _billions(amount: float) -> str:
@@ -112,11 +116,13 @@ def _billions(amount: float) -> str:
 
 
 def _is_few(count: int) -> str:
+    if not count:
+        return "are none"
     return f"{'is' if count == 1 else 'are'} {in_words(count)}"
 
 
 def _count(count: int) -> str:
-    return in_words(count)
+    return in_words(count) if count else "none"
 
 
 def _separate(count: int) -> str:
@@ -135,7 +141,8 @@ _FIGURES: Final[dict[str, Slot[ReportFacts]]] = {
     "largest_clock": lambda facts: _clock(facts.largest.at_ms if facts.largest else 0, facts.now_ms),
     "largest_usual": lambda facts: in_words(int(abs(facts.z_largest) + 0.5)),
     "largest_part": _part_of_day,
-    "added_rest": _added,
+    "rest_of_day": lambda facts: figures.size(facts.rest_of_day),
+    "rose_rest": lambda facts: "rose" if facts.rest_of_day > 0 else "fell",
     "line_high": lambda facts: figures.size(facts.line_high.percent if facts.line_high else 0.0),
     "line_high_clock": lambda facts: _clock(facts.line_high.at_ms if facts.line_high else 0, facts.now_ms),
     "line_low": lambda facts: figures.size(facts.line_low.percent if facts.line_low else 0.0),
@@ -166,9 +173,9 @@ _FIGURES: Final[dict[str, Slot[ReportFacts]]] = {
     "widest_width": lambda facts: figures.size(max(facts.widths.values())),
     "narrowest": lambda facts: facts.name(min(facts.widths, key=facts.widths.__getitem__)),
     "narrowest_width": lambda facts: figures.size(min(facts.widths.values())),
-    "in_backtest": lambda facts: " of a backtest" if facts.held_in_backtest else "",
-    "held_n": lambda facts: str(known(facts.held).n),
-    "held_hits": lambda facts: str(known(facts.held).hits),
+    "scored_where": lambda facts: "in our backtest" if facts.held_in_backtest else "scored so far",
+    "held_n": lambda facts: f"{known(facts.held).n:,}",
+    "held_hits": lambda facts: f"{known(facts.held).hits:,}",
     "as_promised": lambda facts: _promised(known(facts.held)),
     "like_n": lambda facts: str(known(facts.like_days).n),
     "like_n_words": lambda facts: _separate(known(facts.like_days).n),
@@ -183,11 +190,13 @@ _FIGURES: Final[dict[str, Slot[ReportFacts]]] = {
     "spell_n": lambda facts: str(known(facts.spell).n),
     "spell_count": lambda facts: _is_few(known(facts.spell).n),
     "spell_more": lambda facts: str(known(known(facts.spell).twelve_more).hits),
-    "then_low": lambda facts: figures.dollars((known(facts.yesterday).day_range or (0.0, 0.0))[0]),
-    "then_high": lambda facts: figures.dollars((known(facts.yesterday).day_range or (0.0, 0.0))[1]),
+    "then_clock": lambda facts: _clock(known(known(facts.yesterday).due_ms), facts.now_ms),
+    "then_low": lambda facts: figures.dollars(known(facts.yesterday).low),
+    "then_high": lambda facts: figures.dollars(known(facts.yesterday).high),
+    "then_price": lambda facts: figures.dollars(known(facts.yesterday).price),
     "then_place": _inside,
-    "held_of": lambda facts: str(known(facts.yesterday).hours),
-    "held_of_day": lambda facts: _count(known(facts.yesterday).hours_held or 0),
+    "held_of": lambda facts: _count(known(facts.yesterday).hours),
+    "held_of_day": lambda facts: _count(known(facts.yesterday).held),
     "should_hold": lambda facts: f"{0.9 * known(facts.yesterday).hours:.0f}",
     "large_hours": lambda facts: str(known(facts.large_hours).hits),
     "large_hours_n": lambda facts: str(known(facts.large_hours).n),

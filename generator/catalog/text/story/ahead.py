@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import Final
 
-from generator.catalog.counts import ASSETS_IN_WORDS, quantity
+from generator.catalog.counts import quantity
 from generator.catalog.text import kept
 from generator.catalog.text.kept import SpellFacts
-from generator.catalog.text.story.facts import GradedDay, GradedRecord, Pen, StoryFacts, begun, joined
+from generator.catalog.text.story.facts import Pen, StoryFacts, begun, joined
 
 _ENOUGH: Final = 30  # cases of which a rate is said
 _NEAR: Final = 3.0  # of 100 cases: chances this close to their base rates say nothing of their own
 
 
 def how_far(facts: StoryFacts) -> list[str]:
-    """Say how far Bitcoin may move over four horizons, how those ranges did, and their last miss."""
+    """Say how far Bitcoin may move over four horizons and how those ranges did."""
     pen = Pen(facts.turn)
     if len(facts.ranges) < 4:
         return ["How far prices may move cannot be said without a reading."]
@@ -34,7 +34,6 @@ def how_far(facts: StoryFacts) -> list[str]:
     beyond = _beyond(pen, facts.beyond)
     sentences = [joined(ranges, beyond) if beyond else ranges]
     sentences += _record(pen, facts)
-    sentences += _miss(pen, facts)
     return sentences
 
 
@@ -91,28 +90,6 @@ def _record(pen: Pen, facts: StoryFacts) -> list[str]:
             f"over {n:,} hours and coins.",
             f"Do they hold? {where}, {n:,} hourly moves: {half:.0f}% inside the 50% range, {most:.0f}% inside the "
             "90% range.",
-        )
-    ]
-
-
-def _miss(pen: Pen, facts: StoryFacts) -> list[str]:
-    if facts.miss is None:
-        return []
-    miss = facts.miss
-    # Two decimals, unless a near miss would then read as a hit.
-    decimals = 4 if round(miss.low, 2) <= round(miss.move, 2) <= round(miss.high, 2) else 2
-    span = f"{miss.low:+.{decimals}f}% to {miss.high:+.{decimals}f}%"
-    moved = f"{miss.move:+.{decimals}f}%"
-    where = " of the backtest" if miss.of_backtest else ""
-    return [
-        pen.pick(
-            "miss",
-            f"The last wide range{where} that failed was for the hour from {miss.at} UTC: it gave {span} and {moved} "
-            "came.",
-            f"Their latest miss{where}: in the hour from {miss.at} UTC Bitcoin moved {moved}, outside {span}.",
-            f"When did one{where} last fail? From {miss.at} UTC, when an hour brought {moved} against {span}.",
-            f"The newest move{where} that got away is {moved}, in the hour from {miss.at} UTC, with a range of {span}.",
-            f"A wide range{where} was last wrong in the hour from {miss.at} UTC, which moved {moved} against {span}.",
         )
     ]
 
@@ -258,145 +235,6 @@ def _furthest(pen: Pen, furthest: tuple[str, int] | None) -> str:
         f"Among the coins, {name} differs most from its base rates, by {gap} cases in 100.",
         f"The boldest of the forecasts is {name}'s, {gap} in 100 away from its base rates.",
     )
-
-
-def graded(facts: StoryFacts) -> list[str]:
-    """Say what came of the last day's partitions, and how all of them did."""
-    pen = Pen(facts.turn)
-    sentences = [] if facts.graded_day is None else [_graded_day(pen, facts.graded_day)]
-    if facts.graded is not None:
-        sentences.append(_graded(pen, facts.graded))
-    return sentences or ["None of these partitions has come due yet."]
-
-
-def _graded_day(pen: Pen, day: GradedDay) -> str:
-    rise, within, fall = day.came
-    said_rise, said_within, said_fall = day.said
-    n = sum(day.came)
-    of_backtest = ""
-    if day.of_backtest:
-        of_backtest = f" ({'all' if day.of_backtest == n else day.of_backtest} of the backtest)"
-    return pen.pick(
-        "graded day",
-        f"Of the {n} partitions of the last day that have come due{of_backtest}, {rise} ended above the usual move, "
-        f"{fall} below it and {within} within; by their chances {said_rise}, {said_fall} and {said_within} were to be "
-        "expected.",
-        f"Yesterday's, graded{of_backtest}: {rise} rises beyond the usual move, {within} small moves and {fall} falls, "
-        f"where the chances had asked for {said_rise}, {said_within} and {said_fall}.",
-        f"How did the last day's {n} turn out{of_backtest}? Up came {rise} times, within {within} and down {fall}, "
-        f"against {said_rise}, {said_within} and {said_fall} by their chances.",
-        f"Over the last day {n} such splits were settled{of_backtest}: {rise} went up, {fall} went down and {within} "
-        f"stayed within, when {said_rise}, {said_fall} and {said_within} were due.",
-        f"The last day put {n} of them to the test{of_backtest}, and the count is {rise} up, {within} within, {fall} "
-        f"down; expected were {said_rise}, {said_within} and {said_fall}.",
-        f"Settled since yesterday{of_backtest}: {n}, of which {rise} above the border, {fall} below and {within} in "
-        f"between; their chances add up to {said_rise}, {said_fall} and {said_within}.",
-    )
-
-
-def _graded(pen: Pen, record: GradedRecord) -> str:
-    n = f"{record.n:,}"
-    if record.is_backtest:
-        return pen.pick(
-            "graded",
-            f"None has come due since the start; in a backtest of {n}, kept apart, the Brier score was {record.brier} "
-            f"against {record.base_rate_brier} of their base rates.",
-            f"There is no live record yet, and the backtest's {n} scored {record.brier} by Brier, their base rates "
-            f"{record.base_rate_brier}.",
-            f"A backtest of {n} gave a Brier score of {record.brier}, base rates {record.base_rate_brier}; live ones "
-            "are still to come.",
-        )
-    return pen.pick(
-        "graded",
-        f"So far {n} of these partitions have come due: Brier score {record.brier} against {record.base_rate_brier} of "
-        "their base rates.",
-        f"Over all {n} that have come due, the Brier score is {record.brier}, and base rates alone score "
-        f"{record.base_rate_brier} (lower is better).",
-        f"The whole record, {n} cases, has a Brier score of {record.brier} where base rates would have "
-        f"{record.base_rate_brier}.",
-        f"Their Brier score after {n} cases is {record.brier}; whoever had said the base rates each time would stand "
-        f"at {record.base_rate_brier}.",
-        f"Scored by Brier, {n} of them average {record.brier}, next to {record.base_rate_brier} for their base rates.",
-        f"From {n} settled cases comes a Brier score of {record.brier} (0 is perfect), and {record.base_rate_brier} "
-        "for base rates.",
-    )
-
-
-def record(facts: StoryFacts) -> list[str]:
-    """Say how calls of a direction turned out."""
-    pen = Pen(facts.turn)
-    n, right = facts.calls
-    if not n:
-        return [
-            pen.pick(
-                "calls",
-                "Which way prices go, this service has called in none of the hours scored so far; it does not know.",
-                "No hour scored so far carried a call of direction, so there is no hit or miss of that kind to report.",
-            )
-        ]
-    tally = pen.pick(
-        "calls",
-        f"Calls of a direction: {n} scored, {right} right, {n - right} wrong.",
-        f"This service named a side {n} times so far, and {n - right} of these calls were wrong.",
-        f"On sides, the tally is {right} right against {n - right} wrong.",
-        f"And which way? Of {n} calls {right} were right.",
-        f"Where a direction was called it came right {right} times and wrong {n - right} times.",
-    )
-    if not facts.simulated:
-        return [tally]
-    drift = pen.pick(
-        "drift",
-        "These sides were called in a simulated market, whose record says nothing of real ones.",
-        "Mind that this market is simulated, and that its record says nothing of real ones.",
-        "The market is simulated, where a side is called sooner than its record would allow.",
-        "All of it in a simulated market, and nothing of it holds for real ones.",
-    )
-    return [joined(tally, drift)]
-
-
-def arena(facts: StoryFacts) -> list[str]:
-    """Say how the votes of the live round are split."""
-    pen = Pen(facts.turn)
-    if facts.votes is None or not sum(facts.votes):
-        return [pen.pick("votes", "The Arena's round has no votes yet.", "So far the Arena's round is empty.")]
-    up, small, down = facts.votes
-    return [
-        pen.pick(
-            "votes",
-            f"The live round so far: {up} votes up, {small} in the middle, {down} down.",
-            f"In the Arena's live round {up} voted up, {small} a small move and {down} down.",
-            f"The Arena's voters split {up} up, {small} small move, {down} down.",
-            f"Votes in the live round: {up} for up, {small} for a small move, {down} for down.",
-            f"People who vote in the Arena see it so: {up} up, {down} down, {small} small move.",
-            f"Of {up + small + down} votes in the running round {up} are for up and {down} for down.",
-        )
-    ]
-
-
-def limits(facts: StoryFacts) -> list[str]:
-    """Say what the report cannot do."""
-    pen = Pen(facts.turn)
-    unknown = pen.pick(
-        "unknown",
-        "Order books, funding and odds change by the minute, and this page does not.",
-        "What moves a market on any one day is often in the news, which this service does not read.",
-        "What comes next is not in here: no one knows it, and neither do these numbers.",
-        "News and people can undo any of this within a minute, and none of that is read here.",
-        "A month is a short record, and a year may show other odds.",
-        f"All of it describes {ASSETS_IN_WORDS} coins, and the market has thousands.",
-        "Past counts are not promises: the next month may not be like this one.",
-    )
-    learning = pen.pick(
-        "learning",
-        "This is a lesson in reading numbers, not advice.",
-        "Whoever reads it should leave wiser, not busier.",
-        "Learn from it what the figures mean, for what to do is not among them.",
-        "Read it to learn how markets are measured, for it does not say what to do.",
-        "It is written for learning and gives no advice.",
-        "Use it to understand, not to act on.",
-        "Nothing here says what anyone should do with money.",
-    )
-    return [joined(unknown, learning)]
 
 
 def regime_headline(facts: StoryFacts) -> str:

@@ -1,0 +1,161 @@
+"""The facts of the human report, as published, and the text made of them."""
+
+from dataclasses import fields
+from typing import Final
+
+from generator.arena.blocks import Ratio
+from generator.arena.rates import rate
+from generator.arena.values import HorizonRecord, Proportion
+from generator.brain.like_days import LikeDays as CountedDays
+from generator.brain.like_days import WordSpells
+from generator.brain.month import Month
+from generator.catalog.assets import ASSETS, DEFAULT_ASSET
+from generator.catalog.horizons import HOUR
+from generator.catalog.text.happened import MarketFacts
+from generator.catalog.text.report.facts import (
+    FEWEST,
+    LikeDays,
+    ReportFacts,
+    Share,
+    Span,
+    SpellSoFar,
+    Trading,
+    Yesterday,
+)
+from generator.compose.coins import ranges
+from generator.compose.context import TickContext
+from generator.compose.facts import market_now
+from generator.compose.inputs import reading_of
+
+_MARKET: Final = tuple(each.name for each in fields(MarketFacts))
+
+
+def report_facts(ctx: TickContext) -> ReportFacts:
+    """Return what the report is made from."""
+    market = market_now(ctx)
+    month = ctx.month
+    counts = month.counts if month else None
+    large = counts.large_hours if counts else None
+    held, in_backtest = _held(ctx)
+    return ReportFacts(
+        **{name: getattr(market, name) for name in _MARKET},
+        correlation=month.ranks["correlation"].now if month else None,
+        trading=_trading(month),
+        spans=_spans(ctx, market),
+        widths=_widths(ctx),
+        held=held,
+        held_in_backtest=in_backtest,
+        like_days=_like_days(counts.like_days) if counts and counts.like_days else None,
+        spell=_spell(counts.spell) if counts and counts.spell else None,
+        yesterday=_yesterday(ctx),
+        large_hours=_over_days(large.by_day) if large else None,
+        large_hours_days=len(large.by_day) if large else 0,
+        travelled=_percent(month.travelled) if month else None,
+        largest_from_calm=counts.began_calm if counts else None,
+        last_days=counts.last_days if counts else None,
+        average_swing=_percent(month.average_swing) if month else None,
+    )
+
+
+def _percent(fraction: float | None) -> float | None:
+    return None if fraction is None else 100 * fraction
+
+
+def _trading(month: Month | None) -> Trading | None:
+    """Return what was traded in a day; None where that, or its rank, is not known."""
+    if month is None:
+        return None
+    volume = month.ranks["volume"]
+    if not volume.now or volume.rank is None:
+        return None
+    return Trading(volume.now, 100 * volume.rank, round(month.days))
+
+
+def _spans(ctx: TickContext, market: MarketFacts) -> dict[str, Span]:
+    """Return Bitcoin's ranges by horizon, as prices."""
+    coin = market.bitcoin
+    moves = ranges(reading_of(ctx, DEFAULT_ASSET))
+    if coin is None or moves is None:
+        return {}
+    return {
+        horizon: Span(*(coin.price * (1 + end / 100) for end in (move.low_90, move.low_50, move.high_50, move.high_90)))
+        for horizon, move in moves.items()
+    }
+
+
+def _widths(ctx: TickContext) -> dict[str, float]:
+    """Return how far each coin's range for an hour reaches, percent."""
+    found = {asset: ranges(reading_of(ctx, asset)) for asset in ASSETS}
+    return {asset: moves[HOUR].high_90 for asset, moves in found.items() if moves}
+
+
+def _held(ctx: TickContext) -> tuple[Share | None, bool]:
+    """Return how many ranges for an hour held, live or else in the backtest, and which of these it is."""
+    backtest = ctx.arena.backtest.how_far if ctx.arena.backtest else ()
+    for records, in_backtest in ((ctx.arena.how_far, False), (backtest, True)):
+        found = _inside(records)
+        if found is not None and found.n >= FEWEST:
+            return found, in_backtest
+    return None, False
+
+
+def _inside(records: tuple[HorizonRecord, ...]) -> Share | None:
+    for record in records:
+        if record.horizon == HOUR and record.scores:
+            return _share(record.scores[0].inside_90)
+    return None
+
+
+def _share(found: Proportion) -> Share | None:
+    """Return a rate as it is published; None of no cases."""
+    if found.low_percent is None or found.high_percent is None:
+        return None
+    return Share(found.hits, found.n, found.low_percent, found.high_percent)
+
+
+def _of(hits: int, n: int) -> Share | None:
+    """Return a share of independent cases; None of too few."""
+    return _share(rate(hits, n)) if n >= FEWEST else None
+
+
+def _over_days(by_day: tuple[tuple[int, int], ...]) -> Share | None:
+    """Return a share of cases of which those of a day move together; None of too few."""
+    total = Ratio()
+    for hits, n in by_day:
+        total = total.plus(hits, n)
+    return _share(total.rate(backtest=False)) if total.below >= FEWEST else None
+
+
+def _like_days(found: CountedDays) -> LikeDays:
+    return LikeDays(
+        n=found.n,
+        smallest=100 * found.smallest,
+        largest=100 * found.largest,
+        rose=_of(found.rose, found.n),
+        any_rose=100 * found.any_rose / max(1, found.any_n),
+        moved_more=_of(found.moved_more, found.n),
+        any_moved_more=100 * found.any_moved_more / max(1, found.any_n),
+    )
+
+
+def _spell(found: WordSpells) -> SpellSoFar:
+    return SpellSoFar(found.hours, found.n, found.as_old, _of(found.longer, found.as_old))
+
+
+def _yesterday(ctx: TickContext) -> Yesterday | None:
+    """Return how yesterday's ranges did, at the market's time; None where there were none."""
+    day = ctx.arena.day_of_ranges
+    if day is None:
+        return None
+    due_ms = day.due_ms
+    if due_ms is not None and ctx.freshness.offset_ms:
+        due_ms = ctx.freshness.priced_ms(due_ms)
+    return Yesterday(
+        due_ms=due_ms,
+        low=day.low,
+        high=day.high,
+        price=day.price,
+        hours=day.hours,
+        held=day.held,
+        in_backtest=day.warm_up,
+    )

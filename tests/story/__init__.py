@@ -1,1 +1,0 @@
-"""The report read sentence by sentence, and worked out again from the candles."""
