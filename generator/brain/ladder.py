@@ -2,7 +2,7 @@
 
 All of it follows from the expected sigma of a move and the kept law of moves over their sigma; a normal curve is not
 used. Either side is taken for as likely as the other: which way a move goes is not known. The partition cuts the next
-four hours into three by the same law: up, down, or within the usual move. All levels, horizons and assets are read off
+four hours into three by the same law: up, down, or within the middle third of the last week's moves. All levels, horizons and assets are read off
 in one interpolation and stay an array until someone asks for a level.
 """
 
@@ -59,9 +59,9 @@ class LevelChances(NamedTuple):
 
 
 class Partition(NamedTuple):
-    """The next four hours, cut into up, down and within the usual move."""
+    """The next four hours, cut into up, down and within the middle third."""
 
-    band: float  # half-width of the usual move, as a fraction
+    band: float  # half-width of the middle third, as a fraction
     chances: OutcomeChances  # as published, they sum to 1
     base_rate: OutcomeChances  # likewise
 

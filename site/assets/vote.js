@@ -7,6 +7,7 @@ const LESSONS = "/api/teacher-lessons.php";
 const KEPT = "emi-votes";
 const CHANGES = "emi-changes";
 const MOST_KEPT = 500;
+const COUNT_MS = 120_000; // after the close, by when the count of a round that runs is published
 const FEW = 30; // fewer rounds say nothing about skill
 const WORDS = { BULLISH: "up", NEUTRAL: "small move", BEARISH: "down" };
 const TAPS = new Set(["60,25,15", "20,60,20", "15,25,60"]); // what one press says
@@ -102,7 +103,7 @@ async function look() {
   const due = mine().filter((vote) => (!vote.came || vote.brain === undefined) && Date.now() > Date.parse(vote.start));
   if (!due.length) return;
   const { round, human_consensus: live, simulated_votes: simulated } = await json(CONSENSUS);
-  const over = due.some((vote) => vote.round !== round?.round_id && Date.now() > Date.parse(vote.end));
+  const over = due.some((vote) => vote.round !== round?.round_id && Date.now() - Date.parse(vote.start) > COUNT_MS);
   const { rounds: rows = [] } = over ? await json("/arena/rounds.json") : {};
   const { latest_lessons: lessons = [] } = over ? await json(LESSONS) : {};
   for (const vote of due) {
@@ -115,7 +116,7 @@ async function look() {
     if (real !== null && vote.counted === undefined) vote.counted = real > 0 && (await isCounted(vote));
     if (!row) continue;
     const lesson = lessons.find((one) => one.round_id === vote.round);
-    Object.assign(vote, { came: row.outcome || "VOID", moved: row.change_bps, brain: brainOf(row.forecast) });
+    Object.assign(vote, { came: row.outcome || "VOID", reason: row.void_reason, moved: row.change_bps, brain: brainOf(row.forecast) });
     Object.assign(vote, { lesson: lesson?.point, chapter: lesson?.chapter });
   }
   keep(mine().map((vote) => due.find((one) => one.round === vote.round) || vote));
@@ -124,7 +125,7 @@ async function look() {
 // What is said
 
 function outcome(vote) {
-  if (vote.came === "VOID") return "The round is void: its prices could not be settled.";
+  if (vote.came === "VOID") return `The round is void: ${vote.reason}.`;
   const moved = `${vote.moved > 0 ? "+" : ""}${(vote.moved / 100).toFixed(3)}%`;
   const came = `${CAME[vote.came][0].toUpperCase()}${CAME[vote.came].slice(1)} (${moved})`;
   if (vote.chances) return `${came}: you had given it ${vote.chances[SIDES.indexOf(vote.came)]}%.`;
@@ -141,11 +142,13 @@ function saidBy({ choice, chances, asset }) {
 
 function sentence(vote) {
   const said = `${saidBy(vote)}, ${at(vote.start)} to ${at(vote.end)} UTC.`;
-  if (vote.counted === false)
-    return `${said} It was not counted: it came too late, or a later vote of yours replaced it.`;
+  if (vote.came === "VOID") return `${said} ${outcome(vote)}`;
+  if (vote.counted === false) return `${said} It is not among the votes that were counted at the close.`;
   if (vote.came) return `${said} ${outcome(vote)}`;
-  if (vote.counted) return `${said} Counted. The result comes at ${at(vote.end)}.`;
-  if (Date.now() > Date.parse(vote.start)) return `${said} Votes are closed; the count is published within a minute.`;
+  if (vote.counted) return `${said} Counted. The result follows at ${at(vote.end)}.`;
+  const closed = Date.now() - Date.parse(vote.start);
+  if (closed > COUNT_MS) return `${said} Votes are closed, and no count has been published: it may never have begun.`;
+  if (closed > 0) return `${said} Votes are closed; the count is published within a minute.`;
   return `${said} It is counted when votes close at ${at(vote.start)}. To change it, press another answer.`;
 }
 

@@ -45,8 +45,8 @@ class Hour(NamedTuple):
 
     @property
     def move(self) -> float:
-        """The move over it, percent, as published: in basis points with one decimal."""
-        return round(float(1e4 * (self.closes[-1] / self.closes[-2] - 1)), 1) / 100
+        """The move over it, percent, as published: in basis points with two decimals."""
+        return round(float(1e4 * (self.closes[-1] / self.closes[-2] - 1)), 2) / 100
 
     @property
     def outcome(self) -> int:
@@ -247,8 +247,8 @@ def lessons_of(
             chances = CHANCES[(place + column) % len(CHANCES)]
             others = np.delete(changes, column)
             others = others[np.isfinite(others)]
-            # As published: basis points with one decimal.
-            change = round(float(changes[column]), 1)
+            # As published: basis points with two decimals.
+            change = round(float(changes[column]), 2)
             start_ms = end_ms - HOUR_MS
             made = lesson_of(
                 _round(asset, start_ms, change, band, chances),

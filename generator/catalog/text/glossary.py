@@ -36,7 +36,7 @@ GLOSSARY: Final[dict[str, str]] = {
     "volatility": "How much a price moves, up or down, within a given time.",
     "realised volatility": "The volatility that was measured, as the standard deviation of past returns.",
     "expected move": (
-        "The size of a usual move over a given time, one standard deviation: about two moves in three are smaller."
+        "One standard deviation of the moves to come over a given time: about two moves in three should be smaller."
     ),
     "50% range": (
         "The interval in which a price is expected to end one time in two. The 90% range holds nine times in ten."
