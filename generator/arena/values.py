@@ -69,7 +69,8 @@ class Hour:
     """The market as published first in an hour, or as a backtest read it at its beginning (`warm_up`).
 
     `chances` are those of the four regimes in the order of the bodies, None where none was known; `chances_kind` is
-    what they are the chances of, None without any and where the hour was kept before kinds existed.
+    what they are the chances of, None without any and where the hour was kept before kinds existed. `situation` is what
+    the headline is about, None where it is unknown, of a backtest, and of an hour kept before it was.
     """
 
     at_ms: int
@@ -80,6 +81,7 @@ class Hour:
     prices: Mapping[str, float]  # by asset; unknown ones are left out
     warm_up: bool = False
     chances_kind: str | None = None
+    situation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 All of it follows from the expected sigma of a move and the kept law of moves over their sigma; a normal curve is not
 used. Either side is taken for as likely as the other: which way a move goes is not known. The partition cuts the next
-four hours into three by the same law: up, down, or within the middle third of the last week's moves. All levels, horizons and assets are read off
-in one interpolation and stay an array until someone asks for a level.
+four hours into three by the same law: up, down, or within the middle third of the last week's moves. All levels,
+horizons and assets are read off in one interpolation and stay an array until someone asks for a level.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -157,8 +157,8 @@ class SharePicture:
 
 
 FEEDS: Final = (
-    Feed(links.FEED_JSON, "application/feed+json", "News of regimes and rounds (JSON Feed)"),
-    Feed(links.FEED_ATOM, "application/atom+xml", "News of regimes and rounds (Atom)"),
+    Feed(links.FEED_JSON, "application/feed+json", "News of the market and of rounds (JSON Feed)"),
+    Feed(links.FEED_ATOM, "application/atom+xml", "News of the market and of rounds (Atom)"),
 )
 _SHARED: Final = (1200, 630)  # the size that Open Graph's readers crop nothing from
 SHARE_PICTURE: Final = SharePicture(

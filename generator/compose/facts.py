@@ -21,7 +21,7 @@ from generator.catalog.formats import (
 from generator.catalog.horizons import HOUR
 from generator.catalog.text import now
 from generator.catalog.text.book import joined
-from generator.catalog.text.happened import Chance, Coin, MarketFacts
+from generator.catalog.text.happened import Chance, Coin, MarketFacts, Situation
 from generator.catalog.text.market import TREND_OF_SIDE, PublishedMarket
 from generator.catalog.thresholds import FLAT_PERCENT
 from generator.catalog.words import RegimeLabel, Trend
@@ -161,6 +161,12 @@ def _watched(bars: BarFrame | None, now_ms: int) -> tuple[int, float | None]:
 def headline(ctx: TickContext) -> str:
     """Return the news of the market, in at most 110 characters."""
     return now.headline(market_now(ctx))
+
+
+def situation_of(ctx: TickContext) -> str | None:
+    """Return what the headline is about, by its name in small letters; None where no situation is known."""
+    situation = market_now(ctx).situation
+    return None if situation is Situation.UNKNOWN else situation.name.lower()
 
 
 def regime_sentence(ctx: TickContext) -> str:

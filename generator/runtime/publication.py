@@ -27,6 +27,7 @@ from generator.catalog.words import RegimeLabel, SourceMode
 from generator.compose.all import Composed
 from generator.compose.body import encode
 from generator.compose.context import TickContext
+from generator.compose.facts import situation_of
 from generator.compose.free import FreeBodies
 from generator.record.published import RecordFiles, head_of
 from generator.release.last_good import Kind, LastGoodFiles
@@ -130,6 +131,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
             weeks=background.weeks,
             practice_days=(at, at - timedelta(days=1)),
             questions=context.arena.daily,
+            hours=tick.hours,
         ),
     )
     receipt_keys = last_good.make(Kind.DISCOVERY, (RECEIPT_KEYS,), lambda: receipt_keys_file(app))
@@ -293,6 +295,7 @@ def _keep_hour(app: App, tick: TickFiles) -> None:
         headline=market.headline,
         prices={asset: known for asset, known in prices.items() if known is not None},
         chances_kind=KIND if chances else None,
+        situation=situation_of(context),
     )
     memory.keep_hours([hour])
 

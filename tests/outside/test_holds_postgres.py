@@ -20,7 +20,7 @@ def test_an_older_schema_keeps_its_hours_and_new_ones_begin_at_none() -> None:
         with memory.writing() as connection:
             older = "UPDATE memory_version SET version_num = '15'"
             noted = "UPDATE meta SET value = '15' WHERE key = 'schema_version'"
-            for statement in (*UNDONE["16"], older, noted, "DELETE FROM meta WHERE key LIKE 'regime.%'"):
+            for statement in (*UNDONE["17"], *UNDONE["16"], older, noted, "DELETE FROM meta WHERE key LIKE 'regime.%'"):
                 connection.execute(text(statement))
         memory.close()
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from generator.arena.holds import KIND
+from generator.arena.values import Hour
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import MarketSide, SourceMode, VolatilityWord
 from generator.record.memory.history import RegimeChange
@@ -303,6 +304,44 @@ def test_a_state_whose_beginning_is_out_of_sight_is_not_called_new() -> None:
 
     assert len(listed) == ENTRIES
     assert all("(before: " in item["title"] for item in listed)
+
+
+FLAT_DAY = "Crypto is up 0.2% in a day, an ordinary one; Bitcoin is up 0.1%"
+SHOCK = "Crypto has fallen 8.2% in an hour (XRP 26%), its largest hourly fall in a year"
+
+
+def hours(*headlines: tuple[str, str | None]) -> list[Hour]:
+    """Return hours with their headlines and what these are about, oldest first."""
+    return [
+        Hour(START_MS + place * HOUR_MS, START_MS, "range", None, headline, {}, situation=situation)
+        for place, (headline, situation) in enumerate(headlines)
+    ]
+
+
+def test_a_headline_about_another_situation_is_news_in_its_own_words() -> None:
+    kept = hours(
+        ("", None), (FLAT_DAY, "plain"), ("Crypto is up 0.3% in a day", "plain"), ("", None), (FLAT_DAY, "plain"),
+        (SHOCK, "shock"), (SHOCK, "shock"),
+    )  # fmt: skip
+
+    newest, first = items(feeds(SITE, SourceMode.LIVE, (), (), AT, hours=kept))
+
+    assert (first["title"], newest["title"]) == (FLAT_DAY, SHOCK)
+    assert newest["summary"] == f"{SHOCK}."
+    assert (newest["_emi"]["kind"], newest["_emi"]["situation"]) == ("news", "shock")
+    assert datetime.fromisoformat(newest["date_published"]).timestamp() * 1000 == START_MS + 5 * HOUR_MS
+    assert not re.search("label|risk|regime|confidence", newest["content_html"].replace(DISCLAIMER, "").lower())
+
+
+def test_changes_of_the_state_are_news_of_the_time_before_situations_alone() -> None:
+    changed = state_changes((CALM, MarketSide.FLAT), (EXTREME, MarketSide.FLAT), (EXTREME, MarketSide.RISING))
+    before = {item["id"]: item for item in items(feeds(SITE, SourceMode.LIVE, (), changed, AT))}
+
+    kept = hours(("", None), ("", None), (FLAT_DAY, "plain"))
+    after = items(feeds(SITE, SourceMode.LIVE, (), changed, AT, hours=kept))
+
+    assert [item["_emi"]["kind"] for item in after] == ["news", "state", "state"]
+    assert {item["id"]: item for item in after[1:]} == {item["id"]: before[item["id"]] for item in after[1:]}
 
 
 def test_a_daily_question_is_news_when_it_is_asked_and_when_it_is_measured() -> None:

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-SCHEMA_VERSION: Final = "16"
+SCHEMA_VERSION: Final = "17"
 """The newest migration; a memory of this schema needs no Alembic to start."""
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
@@ -173,6 +173,7 @@ hours = sa.Table(
     *_given(sa.Text, "chances", "headline", "prices"),  # JSON: of the four regimes or null; prices JSON, by asset
     *_given(sa.Boolean, "warm_up"),
     *_maybe(sa.String(32), "chances_kind"),  # NULL: without chances, and before kinds existed
+    *_maybe(sa.String(16), "situation"),  # of the headline; NULL: unknown, and before it was kept
 )
 
 # What venues said of books and futures, as it was first in each 5 minutes (a day of them) and in each hour.

@@ -1,4 +1,4 @@
-"""News of regimes and rounds as JSON Feed 1.1 and Atom (RFC 4287). An entry never changes once it was published."""
+"""News of the market and of rounds as JSON Feed 1.1 and Atom (RFC 4287). An entry never changes once published."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from markupsafe import Markup
 from generator.arena.daily import scores_of
 from generator.arena.holds import KIND
 from generator.arena.state import KnownState
-from generator.arena.values import DailyQuestion, PredictionMade, Tally
+from generator.arena.values import DailyQuestion, Hour, PredictionMade, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import iso, percent, share
 from generator.catalog.links import (
@@ -132,7 +132,7 @@ class _FeedSource:
     def title(self) -> str:
         """The title of the feed of all."""
         mark = f" ({MARKS[self.mode].lower()})" if self.mode in MARKS else ""
-        return f"{self.site.project}: regimes and rounds{mark}"
+        return f"{self.site.project}: market and rounds{mark}"
 
     @property
     def notice(self) -> str:
@@ -154,21 +154,25 @@ def feeds(
     weeks: Sequence[Week] = (),
     practice_days: Sequence[datetime] = (),
     questions: Sequence[DailyQuestion] = (),
+    hours: Sequence[Hour] = (),
 ) -> dict[str, bytes]:
     """Return path -> bytes of the two feeds.
 
     Args:
         rounds: rows of `/arena/rounds.json`, newest first.
-        changes: of the regime's label and of the state, newest first, `CHANGES_READ` at most.
+        changes: of the regime's label and of the state, newest first, `CHANGES_READ` at most; those before the first of
+            `hours` whose situation was kept.
         at: aware time of the tick; only its day shows, and only while there is no news at all.
         weeks: with their most surprising hours; the newest that is over is news until the next one is.
         practice_days: aware times on the days whose five hours of practice are news.
         questions: the daily ones, newest first.
+        hours: as published, oldest first.
     """
     source = _FeedSource(site, mode)
     of_learn = [*_of_newest_week(source, weeks), *(_of_practice(source, day) for day in practice_days)]
     of_days = _of_questions(source, questions[:ENTRIES])
-    news = _newest([*_of_rounds(source, rounds[: 2 * ENTRIES]), *_of_changes(source, changes), *of_days])
+    of_market = (*_of_changes(source, changes, _first_situation_ms(hours)), *_of_headlines(source, hours))
+    news = _newest([*_of_rounds(source, rounds[: 2 * ENTRIES]), *of_market, *of_days])
     entries = _newest([*news[: ENTRIES - len(of_learn)], *of_learn])
 
     return {
@@ -365,8 +369,32 @@ def _of_measured(source: _FeedSource, question: DailyQuestion) -> FeedEntry:
     )
 
 
-def _of_changes(source: _FeedSource, changes: Sequence[RegimeChange]) -> Iterator[FeedEntry]:
-    """Give an entry for each state that is another than the one before it.
+def _first_situation_ms(hours: Sequence[Hour]) -> int | None:
+    return next((hour.at_ms for hour in hours if hour.situation is not None), None)
+
+
+def _of_headlines(source: _FeedSource, hours: Sequence[Hour]) -> Iterator[FeedEntry]:
+    """Give an entry for each hour whose headline is about another situation than the last one known."""
+    last = None
+    for hour in hours:
+        if hour.situation is None or hour.situation == last:
+            continue
+        last = hour.situation
+        yield source.entry(
+            f"news:{moment(hour.at_ms):%Y%m%dT%H%M%SZ}",
+            at=iso(hour.at_ms),
+            title=hour.headline,
+            path="/",
+            tags=("news", hour.situation.replace("_", "-")),
+            paragraphs=(f"{hour.headline}.",),
+            warm_up=hour.warm_up,
+            kind="news",
+            situation=hour.situation,
+        )
+
+
+def _of_changes(source: _FeedSource, changes: Sequence[RegimeChange], until_ms: int | None) -> Iterator[FeedEntry]:
+    """Give an entry for each state that is another than the one before it, of the time before headlines were news.
 
     Of the time before the axes were kept each change of the label is an entry, as it was published then. Where what was
     before is out of sight, there is no entry.
@@ -375,6 +403,8 @@ def _of_changes(source: _FeedSource, changes: Sequence[RegimeChange]) -> Iterato
     state = KnownState()
     before: RegimeChange | None = None
     for change in reversed(changes):
+        if until_ms is not None and change.at_ms >= until_ms:
+            return
         if change.volatility is None or change.side is None:
             if before is not None or is_before_known:
                 yield _of_label(source, change, before)
