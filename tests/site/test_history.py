@@ -116,33 +116,25 @@ def test_a_picture_for_other_sites_needs_no_style_and_answers_no_pointer() -> No
     assert "a simulated market, 20 Nov 2026, 09:53 UTC. For learning only." in "".join(picture.itertext())
 
 
-def test_a_day_is_called_by_the_regime_of_most_of_its_hours_else_changing() -> None:
-    labels = ["range"] * 5 + ["risk_on", "risk_off"] * 2 + ["transition"]
-    chances = {"range": (0.1, 0.1, 0.7, 0.1), "risk_on": (0.7, 0.1, 0.1, 0.1), "risk_off": (0.1, 0.7, 0.1, 0.1)}
-    named = [
-        replace(hour, label=label, chances=chances.get(label, (0.25,) * 4), headline=f"{label}.")
-        for hour, label in zip(HOURS[-10:], labels, strict=True)
-    ]
+def test_a_day_is_called_by_what_bitcoin_did_from_its_first_hour_to_its_last() -> None:
+    known = [replace(hour, headline=f"{place}.") for place, hour in enumerate(HOURS[-10:])]
+    fallen = [*known[:-1], replace(known[-1], prices={"BTC": 95_000.0})]
 
-    day = days(named, NOW_MS)[0]
+    day = days(fallen, NOW_MS)[0]
 
-    assert (day.date, day.name, day.regime, day.change) == (
-        "2026-11-20",
-        "20 Nov 2026",
-        "changing",
-        "\N{MINUS SIGN}0.01%",
-    )
-    assert day.headlines[:2] == (("00:53", "range."), ("05:53", "risk_on."))
-    assert days(named[:9], NOW_MS)[0].page().title == "20 Nov 2026 so far: range"
-    assert days(named[:9], NOW_MS + DAY_MS)[0].page().title == "20 Nov 2026: range"
+    assert (day.date, day.name, day.moved) == ("2026-11-20", "20 Nov 2026", "Bitcoin down 2.1%")
+    assert day.headlines[:2] == (("00:53", "0."), ("01:53", "1."))
+    assert days(fallen, NOW_MS)[0].page().title == "20 Nov 2026 so far: Bitcoin down 2.1%"
+    assert days(fallen, NOW_MS + DAY_MS)[0].page().title == "20 Nov 2026: Bitcoin down 2.1%"
+    assert days(known[:1], NOW_MS)[0].page().title == "20 Nov 2026 so far: the first hour"
 
 
-def test_a_day_opens_with_the_headlines_at_which_the_label_was_another() -> None:
+def test_a_day_opens_with_the_headlines_that_are_about_another_situation() -> None:
     headlines = [f"Crypto is up {size}.0% in a day; Bitcoin is up 1.0%" for size in (1, 2, 3)]
-    labels = ["range", "range", "risk_on"]
+    situations = ["plain", "plain", "move"]
     hours = [
-        replace(hour, headline=headline, label=label)
-        for hour, headline, label in zip(HOURS[-3:], headlines, labels, strict=True)
+        replace(hour, headline=headline, situation=situation)
+        for hour, headline, situation in zip(HOURS[-3:], headlines, situations, strict=True)
     ]
 
     day = days(hours, NOW_MS)[0]
@@ -163,7 +155,6 @@ def test_an_hour_is_shown_by_its_label_whatever_its_chance(label: str, chance: f
 
     assert chart is not None
     assert {row[2] for row in chart.caption.rows} == {shown}
-    assert {row[1] for day in days(hours, NOW_MS) for row in day.hours} == {shown}
     assert ('class="tint" fill="url(#btc-24h-transition)"' in chart.inner) is (shown == "mixed")
     assert ('class="tint" fill="url(#btc-24h-range)"' in chart.inner) is (shown == "range")
 

@@ -81,8 +81,13 @@ def test_each_hour_teaches_another_idea_that_fits_it() -> None:
     assert len(by_chapter) == 3
     together = explained(*all_up).surprises[0]
     assert together.point.startswith("All of the other 6 assets")
-    rare = explained(made("SOL", 12, 0.9), made("BTC", 12, -0.1), made("ETH", 12, -0.1)).surprises[0]
-    assert f"once in {1 / (2 * NormalDist().cdf(-3)):.0f} hours" in rare.point
+    far = [made("SOL", 12, 0.95), made("XRP", 14, -0.91), made("XLM", 16, 0.92)]
+    calm = [made("BTC", hour, 0.1 * side) for hour, side in ((12, -1), (14, 1), (16, -1))]
+    calm += [made("ETH", hour, 0.1 * side) for hour, side in ((12, -1), (14, 1), (16, -1))]
+    rare = explained(*far, *calm).surprises[0]
+    expected = 140 * 2 * NormalDist().cdf(-3)
+    assert rare.point.startswith(f"By a bell curve {expected:.1f} of the week's 140 hours of assets")
+    assert rare.point.endswith("; 3 did.")
 
 
 def test_a_quiet_week_counts_instead_of_making_much_of_it() -> None:

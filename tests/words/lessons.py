@@ -27,7 +27,7 @@ from generator.market.recorded.recording import load_recording
 from tests.words.oracles import Floats, carried
 
 EVERY: Final = 3  # hours
-YEAR: Final = 365 * 24
+YEAR: Final = 365 * 24  # hours on record, the one of the lesson among them
 CHANCES: Final[tuple[Triple, ...]] = ((0.41, 0.13, 0.46), (0.2, 0.55, 0.25), (0.335, 0.33, 0.335))
 BASE: Final[Triple] = (0.33, 0.35, 0.32)
 BANDS: Final = (5.0, 20.0, 60.0)  # basis points
@@ -57,8 +57,8 @@ class Hour(NamedTuple):
 
     @property
     def before(self) -> Floats:
-        """Sizes of the moves over the hours that had ended before it, up to a year back, percent."""
-        moves = 100 * np.abs(self.closes[1:-1] / self.closes[:-2] - 1)[-YEAR:]
+        """Sizes of the moves over the hours of the year that had ended before it, percent."""
+        moves = 100 * np.abs(self.closes[1:-1] / self.closes[:-2] - 1)[1 - YEAR :]
         return np.array(moves[np.isfinite(moves)])
 
     def as_large(self, grain: float = 0.0) -> int:

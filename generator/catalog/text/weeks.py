@@ -12,15 +12,16 @@ class WeekIdea(NamedTuple):
 
 TOGETHER: Final = WeekIdea(
     "correlation",
-    "{together} of the other {others} assets went the same way in that hour: this was the market, not the coin.",
+    "{together} of the other {others} assets went the same way in that hour: it did not move alone.",
 )
 FAR: Final = WeekIdea(
     "fat-tails",
-    "A bell curve has such an hour once in {rarity}. Prices have fat tails: it comes far more often.",
+    "By a bell curve {expected} of the week's {hours} hours of assets would go three standard deviations or more; "
+    "{far} did.",
 )
 AGAIN: Final = WeekIdea(
     "volatility",
-    "Its hour before had ended outside its 90% range too: wild hours come in groups, so the next range was wider.",
+    "Its hour before had ended outside its 90% range too: wild hours follow each other, so the next range was wider.",
 )
 IN_TEN: Final = WeekIdea(
     "calibration",

@@ -6,11 +6,11 @@ from itertools import groupby
 from typing import Final
 
 from generator.arena.values import Hour, Lesson
-from generator.catalog.assets import ASSETS, DEFAULT_ASSET
+from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS
 from generator.catalog.links import ARCHIVE
 from generator.catalog.pages import SitePage
-from generator.catalog.text.labels import REGIME
+from generator.catalog.text.figures import moved
 from generator.catalog.words import RegimeLabel
 from generator.site.words.format import UNKNOWN, moment, price, signed
 from generator.site.words.lessons import Lessons, chosen
@@ -26,11 +26,11 @@ class Day:
     path: str  # of its page
     date: str
     name: str
-    regime: str
+    moved: str  # Bitcoin over it, in words
     change: str  # of Bitcoin
     headlines: tuple[tuple[str, str], ...]  # (time, headline) where it was not the one before
-    states: tuple[tuple[str, str], ...]  # those of them at which the state was another
-    hours: tuple[tuple[str, str, str], ...]  # (time, regime, price of Bitcoin)
+    states: tuple[tuple[str, str], ...]  # those of them that were about another situation
+    hours: tuple[tuple[str, str], ...]  # (time, price of Bitcoin)
     prices: tuple[tuple[str, ...], ...]  # asset, first, last, change, lowest, highest
     over: bool
     tested: bool  # by a backtest, to its last hour
@@ -40,8 +40,8 @@ class Day:
     def page(self) -> SitePage:
         """Return its page."""
         so_far = "" if self.over else " so far"
-        about = f"The crypto market on {self.name}{so_far}: regime, headlines and prices by the hour, as published."
-        title = f"{self.name}{so_far}: {self.regime}"
+        about = f"The crypto market on {self.name}{so_far}: headlines and prices by the hour, as published."
+        title = f"{self.name}{so_far}: {self.moved}"
         return SitePage(self.path, "pages/archive_day.html", self.name, title, about, primary=False, listed=False)
 
 
@@ -83,11 +83,11 @@ def _day(hours: Sequence[Hour], now_ms: int, taught: Mapping[str, Sequence[Lesso
         path=day_path(hours[0].at_ms),
         date=f"{at:%Y-%m-%d}",
         name=f"{at:%-d %b %Y}",
-        regime=_regime_of_day(hours),
+        moved=_moved(hours),
         change=next((row[3] for row in prices if row[0] == DEFAULT_ASSET), UNKNOWN),
         headlines=tuple(_headlines(hours, lambda hour: hour.headline)),
-        states=tuple(_headlines(hours, _state_of)),
-        hours=tuple((_clock(hour), REGIME[regime_of(hour)], price(hour.prices.get(DEFAULT_ASSET))) for hour in hours),
+        states=tuple(_headlines(hours, lambda hour: hour.situation or "")),
+        hours=tuple((_clock(hour), price(hour.prices.get(DEFAULT_ASSET))) for hour in hours),
         prices=prices,
         over=hours[0].at_ms // DAY_MS < now_ms // DAY_MS,
         tested=hours[-1].warm_up,
@@ -109,13 +109,12 @@ def regime_of(hour: Hour) -> RegimeLabel:
     return RegimeLabel(hour.label)
 
 
-def _regime_of_day(hours: Sequence[Hour]) -> str:
-    """Name the regime of more than half of the hours, else changing."""
-    regimes = [regime_of(hour) for hour in hours]
-    common = max(dict.fromkeys(regimes), key=regimes.count)
-    if 2 * regimes.count(common) <= len(regimes):
-        return "changing"
-    return REGIME[common]
+def _moved(hours: Sequence[Hour]) -> str:
+    """Say what Bitcoin did from the first price of a day to the last."""
+    known = [hour.prices[DEFAULT_ASSET] for hour in hours if DEFAULT_ASSET in hour.prices]
+    if len(known) < 2:
+        return "the first hour"
+    return f"{ASSET_NAMES[DEFAULT_ASSET]} {moved(100 * (known[-1] / known[0] - 1))}"
 
 
 def _headlines(hours: Sequence[Hour], key: Callable[[Hour], str]) -> Iterator[tuple[str, str]]:
@@ -124,11 +123,6 @@ def _headlines(hours: Sequence[Hour], key: Callable[[Hour], str]) -> Iterator[tu
         first = next(group)
         if first.headline:
             yield _clock(first), first.headline
-
-
-def _state_of(hour: Hour) -> str:
-    """Return the label of an hour: of those in a row with one label the first headline is shown."""
-    return hour.label
 
 
 def _prices(hours: Sequence[Hour]) -> Iterator[tuple[str, ...]]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import floor, log10
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
@@ -22,7 +21,7 @@ SETTLED_MS: Final = HOUR_MS  # after its end every hour of a week is judged
 SURPRISES: Final = 3
 FEWEST: Final = 48  # hours of assets, below which a week has no most surprising one
 FAR_SIGMAS: Final = 3.0
-FULL_DIGITS: Final = 2  # of how rare an hour is
+FAR_MORE: Final = 3.0  # times as many hours as by a bell curve, and so many at least
 _MONDAY_MS: Final = 4 * DAY_MS  # the first one after 1 January 1970, a Thursday
 _NORMAL: Final = NormalDist()
 _ORDER: Final = (Prediction.BEARISH, Prediction.NEUTRAL, Prediction.BULLISH)  # of a forecast's probabilities
@@ -69,7 +68,7 @@ class Week:
 
 
 class _Judged(NamedTuple):
-    """One hour of an asset that came, with how surprising it was."""
+    """One hour of an asset that is over, with how surprising it was."""
 
     made: PredictionMade
     within: RangeForecast
@@ -156,7 +155,17 @@ def _goes_together(known: _Known) -> bool:
 
 
 def _goes_far(known: _Known) -> bool:
-    return known.hour.sigmas >= FAR_SIGMAS
+    """Whether the hour is one of three or more that went as far, and of three times as many as by a bell curve."""
+    return known.hour.sigmas >= FAR_SIGMAS and _far(known) >= FAR_MORE * max(1.0, _expected(known))
+
+
+def _far(known: _Known) -> int:
+    return sum(hour.sigmas >= FAR_SIGMAS for hour in known.week.values())
+
+
+def _expected(known: _Known) -> float:
+    """Return how many hours of the week a bell curve has beyond so many standard deviations."""
+    return 2 * _NORMAL.cdf(-FAR_SIGMAS) * len(known.week)
 
 
 def _goes_again(known: _Known) -> bool:
@@ -196,23 +205,10 @@ def _surprise(known: _Known, idea: WeekIdea) -> Surprise:
         point=idea.point.format(
             together="All" if known.together == known.others else known.together,
             others=known.others,
-            rarity=_rarity(hour.sigmas),
+            expected=f"{_expected(known):.1f}",
+            far=_far(known),
             hours=f"{len(known.week):,}",
             outside=f"{sum(one.outside for one in known.week.values()):,}",
         ),
         chapter=CHAPTER_OF[idea.chapter],
     )
-
-
-def _rarity(sigmas: float) -> str:
-    """Write in how many hours a normal distribution has one beyond so many standard deviations.
-
-    >>> _rarity(3.0), _rarity(5.0), _rarity(12.0)
-    ('370 hours', '1,700,000 hours', 'more hours than there have been')
-    """
-    chance = 2 * _NORMAL.cdf(-sigmas)
-    if chance < 1e-13:
-        return "more hours than there have been"
-    hours = 1 / chance
-    step = 10 ** (floor(log10(hours)) - FULL_DIGITS + 1)
-    return f"{step * round(hours / step):,} hours"
