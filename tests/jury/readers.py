@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Final
 
+from generator.catalog.links import BUYER, DAILY, DOCS, YOU
 from tests.jury.court import Court, Judge, bin_of, installed, node, python, required, run
+
+CHROMIUM: Final = "/usr/bin/chromium"
 
 
 def _in_python(parser: str, court: Court) -> str:
-    return python("readers.py", [parser, court.origin], court.folder).strip()
+    return python("readers.py", [parser, court.origin], court.folder, timeout_s=480).strip()
 
 
 def _in_node(tool: str, court: Court) -> str:
     return node(court, "openapi.mjs", [tool, court.origin]).strip()
+
+
+# Pages of each kind: of the generator, with parts that a script shows, and the gateway's.
+_AUDITED: Final = ("/", DAILY, YOU, DOCS, BUYER)
+
+
+def _lighthouse(court: Court) -> str:
+    """Let Lighthouse audit pages by its whole category for agents."""
+    urls = [court.origin + path for path in _AUDITED]
+    audits = json.loads(node(court, "lighthouse.mjs", [CHROMIUM, *urls], timeout_s=480))
+    assert list(audits) == urls
+    for url, audit in audits.items():
+        assert (audit["score"], audit["failed"], audit["error"]) == (1, [], None), (url, audit)
+        # What it has of WebMCP does not apply to pages that register no tools.
+        assert {*audit["judged"]} >= {"agent-accessibility-tree", "cumulative-layout-shift", "llms-txt", "ard-schema"}
+    return f"score 1 on {len(urls)} of {len(urls)} pages: accessibility tree, layout shift, llms.txt, ARD"
 
 
 def _agentcash(court: Court) -> str:
@@ -33,6 +53,7 @@ JUDGES: Final = (
             ("feeds", "feedparser"),
             ("feeds", "atoma"),
             ("OpenAPI", "openapi-python-client"),
+            ("OpenAPI", "openapi-generator-cli"),
         )
     ),
     *(
@@ -40,5 +61,6 @@ JUDGES: Final = (
         for name in ("@apidevtools/swagger-parser", "openapi-typescript")
     ),
     Judge("ARD", "lighthouse (its ARD tester)", installed("lighthouse"), "js", partial(_in_node, "ard")),
+    Judge("pages", "lighthouse (its category for agents)", installed("lighthouse"), "js", _lighthouse),
     Judge("x402", "@agentcash/discovery", installed("@agentcash/discovery"), "js", _agentcash),
 )
