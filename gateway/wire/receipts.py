@@ -8,11 +8,12 @@ import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NotRequired
 from urllib.parse import quote, urlsplit
 
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
+from typing_extensions import TypedDict
 
 from gateway.wire.durable import replace_file
 from gateway.wire.foreign import read_json
@@ -133,12 +134,46 @@ def did_of(origin: str) -> str:
     return f"did:web:{quote(urlsplit(origin).netloc, safe='')}"
 
 
-def did_document(origin: str, keys: Sequence[PublicKey]) -> dict[str, Any]:
+class KeyMethod(TypedDict):
+    """One key that signs receipts."""
+
+    id: str
+    """Its name below the DID."""
+    type: str
+    """JsonWebKey."""
+    controller: str
+    """The DID."""
+    publicKeyJwk: Mapping[str, str]
+    """The public key."""
+    revoked: NotRequired[str]
+    """When it was retired, ISO 8601 UTC."""
+
+
+_Context = TypedDict("_Context", {"@context": list[str]})
+
+
+class DidDocument(_Context):
+    """The keys of an origin (did:web)."""
+
+    id: str
+    """The DID."""
+    verificationMethod: list[KeyMethod]  # noqa: N815 -- a name of the standard
+    """Each key that signed, newest first."""
+    assertionMethod: list[str]  # noqa: N815 -- a name of the standard
+    """Their ids."""
+
+
+def did_document(origin: str, keys: Sequence[PublicKey]) -> DidDocument:
     """Return the DID document of an origin: every key that signed receipts, with the time at which it was retired."""
     did = did_of(origin)
-    methods = []
+    methods: list[KeyMethod] = []
     for key in keys:
-        method = {"id": f"{did}#{key.name}", "type": "JsonWebKey", "controller": did, "publicKeyJwk": key.jwk}
+        method: KeyMethod = {
+            "id": f"{did}#{key.name}",
+            "type": "JsonWebKey",
+            "controller": did,
+            "publicKeyJwk": key.jwk,
+        }
         methods.append(method if key.until is None else {**method, "revoked": key.until})
 
     return {

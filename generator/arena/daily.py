@@ -18,6 +18,7 @@ from generator.arena.outcome import fix_price
 from generator.arena.play import PlayInputs, void_reason
 from generator.arena.published import digest_of
 from generator.arena.ranges import move_percent, quantiles_of
+from generator.arena.rows import PublishedQuestion, QuestionScores, RangeEnds, SealedQuestion
 from generator.arena.values import DailyQuestion
 from generator.catalog.durations import DAY_MS
 from generator.catalog.formats import iso, ms_of, rounded
@@ -66,12 +67,13 @@ def score(ends: Ends, move: float) -> float:
     return rounded(how_far_score(TwoRanges(*(end / 100 for end in ends)), move), 4)
 
 
-def named(ends: Ends) -> dict[str, int]:
+def named(ends: Ends) -> RangeEnds:
     """Name the four ends, as they are published."""
-    return dict(zip(ENDS, ends, strict=True))
+    low_90, low_50, high_50, high_90 = ends
+    return {"low_90": low_90, "low_50": low_50, "high_50": high_50, "high_90": high_90}
 
 
-def forecast_of(question: DailyQuestion) -> dict[str, Any]:
+def forecast_of(question: DailyQuestion) -> SealedQuestion:
     """Return what is sealed of a question, as it is opened when answers close."""
     return {
         "question_id": question.question_id,
@@ -82,13 +84,13 @@ def forecast_of(question: DailyQuestion) -> dict[str, Any]:
     }
 
 
-def published_question(question: DailyQuestion) -> dict[str, Any]:
+def published_question(question: DailyQuestion) -> PublishedQuestion:
     """Return one row of `/arena/daily.json`: what is sealed stays closed while answers are taken."""
     is_open = question.phase is RoundPhase.OPEN
     return {
         "question_id": question.question_id,
         "asset": ASSET,
-        "phase": str(question.phase),
+        "phase": question.phase,
         "asked": iso(question.asked_ms),
         "closes": iso(question.closes_ms),
         "measured": iso(question.measured_ms),
@@ -106,7 +108,7 @@ def published_question(question: DailyQuestion) -> dict[str, Any]:
     }
 
 
-def scores_of(question: DailyQuestion) -> dict[str, float | None] | None:
+def scores_of(question: DailyQuestion) -> QuestionScores | None:
     """Return the scores of a measured question: the brain's, the usual day's, and the mean of the answers'."""
     if question.move is None:
         return None

@@ -9,12 +9,12 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any, Final
+from typing import Any
 
 from gateway.wire.notes import WHOLE
 from generator.arena.lessons import lesson_of
 from generator.arena.outcome import change_bps, outcome_of
+from generator.arena.rows import Chances, ClaimOfForecast, LessonRow, PublishedRound, SealedForecast
 from generator.arena.scores import confidence_percent
 from generator.arena.values import ChanceSums, Lesson, PredictionMade, Round, Tally, Triple, move_chance
 from generator.brain.forecast import EARNED, ENTER_SMALL, KEEP_SMALL, UNITS
@@ -42,12 +42,12 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def digest_of(forecast: dict[str, Any], salt: str) -> str:
+def digest_of(forecast: Mapping[str, Any], salt: str) -> str:
     """Return the commitment to a forecast, 64 hex digits."""
     return hashlib.sha256(canonical_json(forecast) + salt.encode()).hexdigest()
 
 
-def forecast_of(sealed: Round) -> dict[str, Any]:
+def forecast_of(sealed: Round) -> SealedForecast:
     """Return the sealed content of a round, as revealed when it goes live."""
     if sealed.probabilities is None or sealed.prediction is None or sealed.base_rate is None:
         raise ValueError(f"round {sealed.round_id} has no forecast")
@@ -58,7 +58,7 @@ def forecast_of(sealed: Round) -> dict[str, Any]:
         "start": iso(sealed.start_ms),
         "end": iso(sealed.end_ms),
         "band_bps": sealed.band_bps,
-        "prediction": str(sealed.prediction),
+        "prediction": sealed.prediction,
         "probabilities": _named(sealed.probabilities),
         "base_rate": _named(sealed.base_rate),
         "confidence": sealed.confidence_percent,
@@ -67,7 +67,7 @@ def forecast_of(sealed: Round) -> dict[str, Any]:
     }
 
 
-def called(sealed: Round | PredictionMade) -> dict[str, Any]:
+def called(sealed: Round | PredictionMade) -> ClaimOfForecast:
     """Return what is sealed of a call and of the kind of its chances.
 
     Nothing of a forecast from before calls or kinds, whose digest had none.
@@ -75,17 +75,20 @@ def called(sealed: Round | PredictionMade) -> dict[str, Any]:
     move = sealed.move
     if sealed.call is None or move is None:
         return {}
-    kind = {} if sealed.chances_kind is None else {"chances_kind": sealed.chances_kind}
-    return {"call": str(sealed.call), "move": {"chance": move.chance, "base_rate": move.base_rate}, **kind}
+    claim: ClaimOfForecast = {"call": sealed.call, "move": {"chance": move.chance, "base_rate": move.base_rate}}
+    if sealed.chances_kind is not None:
+        claim["chances_kind"] = sealed.chances_kind
+    return claim
 
 
-def _named(chances: tuple[float, float, float]) -> dict[str, float]:
-    return dict(zip(("down", "neutral", "up"), chances, strict=True))
+def _named(chances: tuple[float, float, float]) -> Chances:
+    down, neutral, up = chances
+    return {"down": down, "neutral": neutral, "up": up}
 
 
 def published_round(
     finished: Round, tally: Tally, lesson: Lesson | None, simulated: Tally | None = None
-) -> dict[str, Any]:
+) -> PublishedRound:
     """Return one row of `/arena/rounds.json`; `simulated` is the part of `tally` that the demo simulated.
 
     Votes are of all, with the simulated ones apart; sums of chances are of the real votes and of the simulated ones.
@@ -96,7 +99,7 @@ def published_round(
     return {
         "round_id": finished.round_id,
         "asset": finished.asset,
-        "phase": str(finished.phase),
+        "phase": finished.phase,
         "opened": iso(finished.opens_ms),
         "start": iso(finished.start_ms),
         "end": iso(finished.end_ms),
@@ -104,30 +107,35 @@ def published_round(
         "commitment": finished.sealed_digest,
         "forecast": forecast_of(finished) if revealed else None,
         "salt": finished.salt,
-        "previous_outcome": None if finished.previous is None else str(finished.previous),
+        "previous_outcome": finished.previous,
         "price_basis": finished.price_basis,
         "start_price": finished.start_price,
         "end_price": finished.end_price,
         "change_bps": finished.change_bps,
-        "outcome": None if finished.outcome is None else str(finished.outcome),
+        "outcome": finished.outcome,
         "void_reason": finished.void_reason,
         "votes": tally.votes,
         "simulated_votes": part.votes,
-        "chance_sums": asdict(real),
-        "simulated_chance_sums": asdict(part.chances),
+        "chance_sums": real.row,
+        "simulated_chance_sums": part.chances.row,
         "lesson": None if lesson is None else _lesson(lesson),
     }
 
 
-LESSON: Final = (  # the part of a lesson that can be recomputed
-    *("lesson_id", "brain_prediction", "human_consensus", "actual_outcome", "brain_correct", "crowd_correct"),
-    *("agreement", "shared_intelligence_score", "learning_score", "pattern_type"),
-)
-
-
-def _lesson(lesson: Lesson) -> dict[str, Any]:
+def _lesson(lesson: Lesson) -> LessonRow:
     """Return what can be recomputed of a lesson; one of a forecast from before calls says nothing of a call."""
-    row = {name: getattr(lesson, name) for name in LESSON}
+    row: LessonRow = {
+        "lesson_id": lesson.lesson_id,
+        "brain_prediction": lesson.brain_prediction,
+        "human_consensus": lesson.human_consensus,
+        "actual_outcome": lesson.actual_outcome,
+        "brain_correct": lesson.brain_correct,
+        "crowd_correct": lesson.crowd_correct,
+        "agreement": lesson.agreement,
+        "shared_intelligence_score": lesson.shared_intelligence_score,
+        "learning_score": lesson.learning_score,
+        "pattern_type": lesson.pattern_type,
+    }
     if lesson.brain_called is not None:
         row["brain_called"] = lesson.brain_called
     return row

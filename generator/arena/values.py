@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from gateway.wire.daily import Ends
+from generator.arena.rows import ChanceSumsRow, VoteCounts
 from generator.brain.forecast import MoveChance
 from generator.catalog.words import Call, Concept, Consensus, PatternType, Prediction, RoundPhase
 
@@ -93,6 +94,11 @@ class ChanceSums:
     neutral: int = 0
     down: int = 0
 
+    @property
+    def row(self) -> ChanceSumsRow:
+        """The sums, as they are published."""
+        return {"votes": self.votes, "up": self.up, "neutral": self.neutral, "down": self.down}
+
     def plus(self, other: ChanceSums) -> ChanceSums:
         """Add those of other ballots."""
         return ChanceSums(
@@ -130,7 +136,7 @@ class Tally:
         )
 
     @property
-    def votes(self) -> dict[str, int]:
+    def votes(self) -> VoteCounts:
         """The votes by choice, as they are published."""
         return {"bullish": self.bullish, "bearish": self.bearish, "neutral": self.neutral}
 
@@ -234,8 +240,11 @@ class MeanInterval:
     """A mean with its 95% interval; None where nothing, or too little for an interval, has resolved."""
 
     value: float | None = None
+    """The mean."""
     low: float | None = None
+    """Lower end."""
     high: float | None = None
+    """Upper end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -546,28 +555,47 @@ class LadderScore:
     """The scores of one level of the ladder over all assets, either side; skill is against the base rate."""
 
     horizon: str
-    level: float  # percent
-    kind: str  # end or touch
+    """15m, 1h, 4h or 24h."""
+    level: float
+    """Percent."""
+    kind: str
+    """Whether it counts at the `end` or a `touch` on the way does."""
     n: int
+    """Cases."""
     void: int
+    """Cases of which it is not known what came."""
     events: int
-    days: int  # UTC days with one
+    """Moves beyond the level."""
+    days: int
+    """UTC days with one."""
     said_percent: float
-    came_percent: float | None  # None below 30 cases
+    """Mean chance that was given."""
+    came_percent: float | None
+    """Share of cases with a move beyond it; null below 30 cases."""
     brier: float
+    """Mean squared distance of the chance from what came, smaller is better."""
     base_rate_brier: float
+    """That of the base rate."""
     log_score: float
+    """Mean negative log of the chance of what came, smaller is better."""
     base_rate_log_score: float
-    skill_percent: MeanInterval  # of a rare level pooled with the next lower one
+    """That of the base rate."""
+    skill_percent: MeanInterval
+    """How much of the base rate's Brier score was saved; of a rare level pooled with the next lower one."""
     rare: bool
+    """Whether fewer than 30 days had an event."""
 
 
-class ReliabilityBin(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
     """What was said and what came, by tenths of what was said."""
 
     n: int
+    """Cases."""
     said_percent: float
+    """Mean chance that was given."""
     came_percent: float
+    """Share of cases in which it came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -575,12 +603,19 @@ class PartitionScore:
     """The scores of the partition over all assets, next to those of its base rates."""
 
     n: int
+    """Cases."""
     void: int
+    """Cases of which it is not known what came."""
     brier: float
+    """Mean three-class Brier score, 0..2, smaller is better."""
     base_rate_brier: float
+    """That of the base rates."""
     log_score: float
+    """Mean negative log of the chance of what came, smaller is better."""
     base_rate_log_score: float
+    """That of the base rates."""
     skill_percent: MeanInterval
+    """How much of the base rates' Brier score was saved."""
 
 
 class LadderScores(NamedTuple):

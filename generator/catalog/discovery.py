@@ -19,7 +19,8 @@ _CHEAPEST, _DEAREST = (usdc_amount(pick(row.price_atomic for row in PRODUCTS)) f
 # What lies below these is immutable: written once, outside of every release, and served with
 # ONCE_CACHE_CONTROL. Everything else is in the release.
 ONCE_PREFIXES: Final = ("/log/tile/", "/files/")
-ONCE_CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
+ONCE_SECONDS: Final = 31_536_000
+ONCE_CACHE_CONTROL: Final = f"public, max-age={ONCE_SECONDS}, immutable"
 # A partial tile of the log goes a day after the full one, which begins with the same hashes or entries.
 PARTIAL_TILES_KEPT_S: Final = 86_400
 _PARTIAL_TILE: Final = re.compile(r"(?P<full>/log/tile/.+)\.p/[0-9]+")
@@ -29,7 +30,7 @@ _ANSWERS: Final = (*(row.id for row in ENDPOINTS), *(row.id for row in PRODUCTS)
 # JSON that stays as it is over many ticks: it names none.
 LASTING_JSON: Final = frozenset(
     {links.ROUNDS_JSON, links.LADDER_JSON, links.DAILY_JSON, links.VOTERS_JSON, links.PRACTICE_MONTHS,
-     links.OPENAPI_JSON, links.DICTIONARY, links.FEED_JSON, links.DOCS_INDEX,
+     links.OPENAPI_JSON, links.OPENAPI_FILES, links.DICTIONARY, links.FEED_JSON, links.DOCS_INDEX,
      links.SAMPLE_REPORT,
      links.ARD, links.AI_CATALOG, links.RECEIPT_KEYS, *(row.sample for row in PRODUCTS),
      *(links.openapi_slice(name) for name in _ANSWERS)}
@@ -185,6 +186,9 @@ OPENAPI_SLICES: Final = tuple(
 DISCOVERY_FILES: Final = (
     PublicFile(links.OPENAPI_JSON, "application/json", "OpenAPI 3.1 description of every endpoint"),
     PublicFile(links.OPENAPI_YAML, "application/yaml", "The same description as YAML"),
+    PublicFile(
+        links.OPENAPI_FILES, "application/json", "OpenAPI 3.1 description of the files: record, practice, feed, samples"
+    ),
     PublicFile(
         links.DICTIONARY, "application/json", "Every word and scale of the answers: meaning, unit, what not to conclude"
     ),

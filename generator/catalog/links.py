@@ -4,6 +4,7 @@ from typing import Final
 
 OPENAPI_JSON: Final = "/openapi.json"
 OPENAPI_YAML: Final = "/openapi.yaml"
+OPENAPI_FILES: Final = "/openapi/files.json"
 OPENAPI_SLICE: Final = "/openapi/{name}.json"
 DICTIONARY: Final = "/api/dictionary.json"
 LLMS_TXT: Final = "/llms.txt"

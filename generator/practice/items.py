@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from typing_extensions import TypedDict
+
 from generator.arena.published import canonical_json, digest_of
 from generator.arena.ranges import move_percent
 from generator.catalog.durations import HOUR_MS
@@ -30,6 +32,111 @@ CALL_OF: Final = {
     Prediction.NEUTRAL: Call.SMALL_MOVE,
     Prediction.BULLISH: Call.UP,
 }
+
+
+class PracticeItem(TypedDict):
+    """What a learner sees before the answer."""
+
+    prices: list[float]
+    """Hourly start prices up to the hour in question, whose own is 100."""
+    band_percent: float
+    """Half width of the neutral band."""
+    truth_sha256: str
+    """SHA-256 of the truth's canonical JSON without `item` and `salt`, followed by the salt."""
+
+
+class NamedChances(TypedDict):
+    """Three chances, 0..1."""
+
+    up: float
+    """Of a rise beyond the band."""
+    small_move: float
+    """Of an end within it."""
+    down: float
+    """Of a fall beyond it."""
+
+
+class NamedRanges(TypedDict):
+    """Two ranges of the move in percent."""
+
+    low_90: float
+    """Low end of the 90% range."""
+    low_50: float
+    """Low end of the 50% range."""
+    high_50: float
+    """High end of the 50% range."""
+    high_90: float
+    """High end of the 90% range."""
+
+
+class PracticeAnswer(TypedDict):
+    """What one forecaster says of an hour."""
+
+    ranges: NamedRanges
+    """How far."""
+    move_chance: float
+    """That it ends outside of the band, 0..1."""
+    chances: NamedChances
+    """Which way."""
+
+
+class TruthContent(TypedDict):
+    """What came of an hour, and what was said of it: what its digest is of."""
+
+    asset: str
+    """Ticker of the asset."""
+    start: str
+    """Start of the hour, ISO 8601 UTC."""
+    start_price: float
+    """USD."""
+    end_price: float
+    """USD."""
+    move: float
+    """Percent of the start price."""
+    came: str
+    """up, small_move or down."""
+    brain: PracticeAnswer
+    """As sealed before the hour."""
+    usual: PracticeAnswer
+    """A simple rule: the last day's spread, and base rates."""
+
+
+class PracticeTruth(TruthContent):
+    """The truth of one item."""
+
+    item: str
+    """First 12 digits of its digest, by which a record names it."""
+    salt: str
+    """Hex digits."""
+
+
+class AboutMonth(TypedDict):
+    """Which month it is."""
+
+    format: str
+    """emi-practice/1."""
+    month: str
+    """Such as 2026-10."""
+    log: str
+    """Name of the log that the hours are of."""
+    source_mode: str
+    """What market it is."""
+
+
+class PracticeItemsFile(AboutMonth):
+    """The items of a month, in the order of their digests."""
+
+    truths_file: str
+    """Path of their truths."""
+    items: list[PracticeItem]
+    """300 at most."""
+
+
+class PracticeTruthsFile(AboutMonth):
+    """The truths of a month, in the order of its items."""
+
+    truths: list[PracticeTruth]
+    """One for each item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +169,8 @@ def month_of_practice(hours: LoggedHours, month: str, log: str, source_mode: str
         log: name of the log that the hours are of.
         source_mode: what market it is.
     """
-    truths: dict[str, dict[str, Any]] = {}
-    items: dict[str, dict[str, Any]] = {}
+    truths: dict[str, PracticeTruth] = {}
+    items: dict[str, PracticeItem] = {}
     for hour in hours.ended:
         shown = prices_before(hours, hour) if hour.start.startswith(month) else None
         if shown is None:
@@ -77,10 +184,12 @@ def month_of_practice(hours: LoggedHours, month: str, log: str, source_mode: str
     if len(chosen) < FEWEST_ITEMS:
         return None
 
-    about = {"format": FORMAT, "month": month, "log": log, "source_mode": source_mode}
-    truths_file = canonical_json({**about, "truths": [truths[digest] for digest in chosen]})
+    about: AboutMonth = {"format": FORMAT, "month": month, "log": log, "source_mode": source_mode}
+    its_truths: PracticeTruthsFile = {**about, "truths": [truths[digest] for digest in chosen]}
+    truths_file = canonical_json(its_truths)
     truths_path = named(month, truths_file, "-truths")
-    items_file = canonical_json({**about, "truths_file": truths_path, "items": [items[digest] for digest in chosen]})
+    its_items: PracticeItemsFile = {**about, "truths_file": truths_path, "items": [items[digest] for digest in chosen]}
+    items_file = canonical_json(its_items)
     return PracticeMonth(named(month, items_file), items_file, truths_path, truths_file, len(chosen))
 
 
@@ -103,7 +212,7 @@ def prices_before(hours: LoggedHours, hour: LoggedHour) -> list[float] | None:
     return [round(100 * price / hour.start_price, 2) for price in known]
 
 
-def item_of(hour: LoggedHour, prices: Iterable[float], digest: str) -> dict[str, Any]:
+def item_of(hour: LoggedHour, prices: Iterable[float], digest: str) -> PracticeItem:
     """Return what a learner sees before the answer; the band is in percent."""
     return {
         "prices": list(prices),
@@ -112,7 +221,7 @@ def item_of(hour: LoggedHour, prices: Iterable[float], digest: str) -> dict[str,
     }
 
 
-def truth_of(hour: LoggedHour) -> dict[str, Any]:
+def truth_of(hour: LoggedHour) -> TruthContent:
     """Return what came, what the brain had sealed, and what is usual: base rates and the last day's spread.
 
     Moves and ranges are in percent of the start price, chances are 0..1.
@@ -127,7 +236,12 @@ def truth_of(hour: LoggedHour) -> dict[str, Any]:
         "move": move_percent(hour.start_price, hour.end_price),
         "came": str(CALL_OF[Prediction(hour.outcome)]),
         "brain": {
-            "ranges": {name: ranges[name] for name in ("low_90", "low_50", "high_50", "high_90")},
+            "ranges": {
+                "low_90": ranges["low_90"],
+                "low_50": ranges["low_50"],
+                "high_50": ranges["high_50"],
+                "high_90": ranges["high_90"],
+            },
             "move_chance": forecast["move"]["chance"],
             "chances": named_chances(forecast["probabilities"]),
         },
@@ -139,13 +253,13 @@ def truth_of(hour: LoggedHour) -> dict[str, Any]:
     }
 
 
-def named_chances(triple: Sequence[float]) -> dict[str, float]:
+def named_chances(triple: Sequence[float]) -> NamedChances:
     """Name the three chances of a forecast, which the log writes as down, neutral, up."""
     down, small_move, up = triple
     return {"up": up, "small_move": small_move, "down": down}
 
 
-def usual_ranges(sigma: float) -> dict[str, float]:
+def usual_ranges(sigma: float) -> NamedRanges:
     """Return the ranges of the simple rule whose sigma is the spread of the last day's hours, in percent.
 
     >>> usual_ranges(1.0)

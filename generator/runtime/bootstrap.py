@@ -31,12 +31,13 @@ from generator.release.values import FIRST_GENERATION
 from generator.release.variants import Variants
 from generator.runtime.app import App, site_of
 from generator.runtime.market import to_ms
-from generator.runtime.publication import daily_file, ladder_file, page_files, practice_file, rounds_file
+from generator.runtime.publication import page_files
 from generator.runtime.tick import freshness
 from generator.settings import GeneratorSettings
 from generator.site.files.background import StaticFiles, static_files
 from generator.site.files.downloads import no_downloads
 from generator.site.files.feeds import feeds
+from generator.site.files.record import daily_file, ladder_file, practice_file, rounds_file
 from generator.site.files.sample import bundled_files
 from generator.site.pages.render import Pages, PageView
 from generator.site.resources import Assets, ShippedMonth

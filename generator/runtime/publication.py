@@ -1,17 +1,15 @@
 """The last step of a tick: every byte first, then the vault, then the site, each with its own pointer."""
 
 import base64
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from gateway.wire.receipts import did_document, read_public
-from generator.arena.daily import published_question
 from generator.arena.holds import KIND
-from generator.arena.values import ArenaView, Hour
+from generator.arena.values import Hour
 from generator.catalog.discovery import FEEDS, MENU
-from generator.catalog.downloads import RecordFile
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso, price, share
 from generator.catalog.links import (
@@ -23,7 +21,7 @@ from generator.catalog.links import (
     ROUNDS_PUBLISHED,
 )
 from generator.catalog.text.answers import DISCLAIMER
-from generator.catalog.words import RegimeLabel, SourceMode
+from generator.catalog.words import RegimeLabel
 from generator.compose.all import Composed
 from generator.compose.body import encode
 from generator.compose.context import TickContext
@@ -35,11 +33,11 @@ from generator.release.vault import Offer
 from generator.runtime.app import App
 from generator.site.files.background import BackgroundRelease, TickFiles
 from generator.site.files.feeds import CHANGES_READ, feeds
+from generator.site.files.record import daily_file, ladder_file, practice_file, rounds_file
 from generator.site.files.sample import SAMPLE_PATHS
 from generator.site.files.search import search_file
 from generator.site.pages.practice import own_months
 from generator.site.pages.render import Pages, PageView
-from generator.site.resources import ShippedMonth
 
 PREDICTIONS_SHOWN: Final = 700
 LASTING: Final = (ROUNDS_JSON, LADDER_JSON, DAILY_JSON, PRACTICE_MONTHS)  # further files that seldom change
@@ -169,7 +167,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         **rounds,
         **ladders,
         **questions,
-        **practice_file(publisher.site.project, publisher.practice, background.record.months, str(mode)),
+        **practice_file(publisher.site.project, publisher.practice, own_months(background.record.months), str(mode)),
         **receipt_keys,
         **news,
     }
@@ -181,54 +179,6 @@ def page_files(renderer: Pages, view: PageView, last_good: LastGoodFiles) -> dic
     for page, render in renderer.each(view):
         files |= last_good.make(Kind.PAGE, (page.file, page.twin), render)
     return files
-
-
-def rounds_file(project: str, rows: Sequence[Mapping[str, Any]], offset_ms: int | None = None) -> dict[str, bytes]:
-    """Return the record that `emi verify` recomputes, by its path.
-
-    Args:
-        offset_ms: of a replay, by which rounds are dated later than their prices.
-    """
-    body: dict[str, Any] = {"success": True, "project": project, "rounds": list(rows), "disclaimer": DISCLAIMER}
-    if offset_ms is not None:
-        body["replay"] = {"offset_seconds": offset_ms // 1000}
-    return {ROUNDS_JSON: encode(body)}
-
-
-def daily_file(project: str, arena: ArenaView, offset_ms: int | None = None) -> dict[str, bytes]:
-    """Return the daily questions by their path, the newest first; `offset_ms` as for the rounds."""
-    questions = list(map(published_question, arena.daily))
-    body: dict[str, Any] = {"success": True, "project": project, "questions": questions, "disclaimer": DISCLAIMER}
-    if offset_ms is not None:
-        body["replay"] = {"offset_seconds": offset_ms // 1000}
-    return {DAILY_JSON: encode(body)}
-
-
-def ladder_file(project: str, arena: ArenaView) -> dict[str, bytes]:
-    """Return the record of ladder and partition by its path: live, and of the backtest, apart."""
-    records = {"live": arena.ladder_record, "backtest": arena.ladder_backtest}
-    parts = {
-        name: {
-            "levels": [asdict(score) for score in record.levels],
-            "reliability": {of: [one._asdict() for one in bins] for of, bins in record.bins.items()},
-            "partition": asdict(record.partition) if record.partition else None,
-        }
-        for name, record in records.items()
-    }
-    return {LADDER_JSON: encode({"success": True, "project": project, **parts, "disclaimer": DISCLAIMER})}
-
-
-def practice_file(
-    project: str, shipped: ShippedMonth, files: Sequence[RecordFile] = (), mode: str = ""
-) -> dict[str, bytes]:
-    """Return the list of the months of practice by its path: those of the own record, newest first, then the shipped.
-
-    Args:
-        mode: what market the own record is of.
-    """
-    own = [{**month._asdict(), "source_mode": mode} for month in own_months(files)]
-    months = [*own, {**shipped.month._asdict(), "source_mode": str(SourceMode.SIMULATED)}]
-    return {PRACTICE_MONTHS: encode({"success": True, "project": project, "months": months, "disclaimer": DISCLAIMER})}
 
 
 def receipt_keys_file(app: App) -> dict[str, bytes]:

@@ -1,6 +1,7 @@
 """The daily question: when it is asked, closed and measured, what is sealed, how it is scored, when it is void."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -77,14 +78,14 @@ def test_the_ranges_of_a_day_are_widened_to_25_hours_and_sealed() -> None:
         round(100 * end * longer) for end in (said.low_90, said.low_50, said.high_50, said.high_90)
     )
     assert question.usual == (-299, -122, 122, 299)  # 1.2% x 1.0206, and 2.4387 times that
-    row = published_question(question)
+    row: dict[str, Any] = dict(published_question(question))
     assert row["forecast"] is row["salt"] is None
     assert row["commitment"] == question.commitment
 
 
 def test_a_measured_question_has_the_move_of_25_hours_and_three_scores() -> None:
     question = replace(played(MEASURED), people=2.5)
-    row = published_question(question)
+    row: dict[str, Any] = dict(published_question(question))
 
     start, end = row["start_price"], row["end_price"]
     assert row["move"] == pytest.approx(100 * (end / start - 1), abs=5e-5)
@@ -123,7 +124,7 @@ def test_a_question_that_no_release_carried_or_a_moved_replay_cut_short_is_void(
 
 
 def test_an_altered_row_does_not_hold() -> None:
-    row = published_question(replace(played(MEASURED), people=2.5))
+    row: dict[str, Any] = dict(published_question(replace(played(MEASURED), people=2.5)))
     changes = (
         {"question_id": "BTC-DAILY-20261125"},
         {"closes": "2026-11-25T12:01:00Z"},

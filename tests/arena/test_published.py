@@ -9,7 +9,8 @@ import pytest
 
 from generator.arena.lessons import lesson_of
 from generator.arena.play import PlayInputs, PlayState, play
-from generator.arena.published import LESSON, complaint_of, digest_of, published_round, round_of_row
+from generator.arena.published import complaint_of, digest_of, published_round, round_of_row
+from generator.arena.rows import LessonRow
 from generator.arena.values import Lesson, Round, Tally
 from tests.support.arena_inputs import HOUR, NOON, inputs_at
 
@@ -33,7 +34,7 @@ def a_row(opens_ms: int = NOON) -> dict[str, Any]:
 def a_void_row() -> dict[str, Any]:
     opened = play(PlayState(), inputs_at(NOON)).rounds[0][1]
     void, _ = moved(opened, inputs_at(NOON + 5 * HOUR))
-    return published_round(void, Tally(), None)
+    return dict(published_round(void, Tally(), None))
 
 
 def test_an_honest_row_has_no_complaint() -> None:
@@ -153,7 +154,7 @@ def test_a_row_from_before_calls_needs_none() -> None:
 
     assert named.call is None
     assert lesson.brain_correct == int(right)
-    row["lesson"] = {name: getattr(lesson, name) for name in LESSON}
+    row["lesson"] = {name: getattr(lesson, name) for name in LessonRow.__required_keys__}
     assert complaint_of(row) is None
 
 

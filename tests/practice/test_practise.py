@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from generator.cli import application
-from generator.runtime.publication import practice_file
+from generator.site.files.record import practice_file
 from generator.site.resources import ShippedMonth
 from tests.practice.forged import KINDS, passes_changed, unchanged
 

@@ -24,6 +24,7 @@ from generator.record.memory import ladders
 from generator.runtime import tick
 from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, inputs_at, ms
 from tests.support.databases import dump, url_in
+from tests.support.file_schemas import faults
 from tests.support.ladders import reached_at, said_at
 from tests.support.log_records import Record, run_verify
 
@@ -79,6 +80,10 @@ def test_an_hour_opens_to_its_last_digest_and_the_log_keeps_the_files_digest(rec
     assert revealed["sha256"] == hashlib.sha256(data).hexdigest()
     assert set(revealed) == {"kind", "at", "day", "path", "sha256", "scores"}
     assert hour["came"]["24h"]["BTC"]["high"] > hour["came"]["15m"]["BTC"]["high"]
+
+
+def test_the_file_of_a_day_fits_the_schema_that_is_published(record: Record) -> None:
+    assert faults(FILE, record.site_read(FILE) or b"") == []
 
 
 def test_verify_opens_the_ladders_of_the_published_days(record: Record) -> None:

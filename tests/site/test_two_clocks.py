@@ -12,7 +12,7 @@ import pytest
 
 from generator.arena.values import Hour
 from generator.catalog.words import SourceMode
-from generator.runtime.publication import rounds_file
+from generator.site.files.record import rounds_file
 from generator.site.pages.render import PageView
 from generator.site.words.days import days
 from tests.support import builders

@@ -238,7 +238,7 @@ def _finished(back: int) -> dict[str, Any]:
         played = replace(played, confidence_percent=None)
     tally = Tally() if back % 5 == 0 else Tally(bullish=7, bearish=3, neutral=2)
     lesson = replace(_lesson(1), human_consensus=Consensus.BULLISH if tally.total else Consensus.NONE)
-    return published_round(played, tally, lesson if came else None)
+    return dict(published_round(played, tally, lesson if came else None))
 
 
 def _lesson(number: int) -> Lesson:

@@ -63,7 +63,7 @@ OF_DAILY: Final[Mapping[RoundPhase, tuple[str, tuple[str, ...]]]] = {
 def daily_entry(question: DailyQuestion, now_ms: int) -> Entry:
     """Return what the log holds of a daily question that came to its phase in this tick."""
     kind, names = OF_DAILY[question.phase]
-    row = published_question(question)
+    row: Mapping[str, Any] = published_question(question)
     form = {"ballot_form": FORM} if question.phase is RoundPhase.OPEN else {}
     return entry(kind, now_ms, question.question_id, **{name: row[name] for name in names}, **form)
 
@@ -78,7 +78,7 @@ RESOLVED: Final = ("round_id", "end_price", "change_bps", "outcome", "lesson")
 
 def _round(after: Round, now_ms: int, lock: Lock | None, lesson: Lesson | None, digest: DigestOfBallots) -> list[Entry]:
     real, simulated = (lock.real, lock.simulated) if lock else (Tally(), Tally())
-    row = published_round(after, real.plus(simulated), lesson, simulated)
+    row: Mapping[str, Any] = published_round(after, real.plus(simulated), lesson, simulated)
 
     def about(kind: str, names: tuple[str, ...], **more: Any) -> list[Entry]:
         return [entry(kind, now_ms, after.round_id, **{name: row[name] for name in names}, **more)]

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
+from typing_extensions import TypedDict
+
 from gateway.wire.foreign import read_json
 from generator.arena.ladders import LadderHour, short_scores, sums_of
 from generator.arena.published import digest_of
@@ -14,6 +16,73 @@ from generator.arena.values import Move
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import iso, ms_of
 from generator.catalog.horizons import HORIZONS
+
+
+class AssetPartition(TypedDict):
+    """Three chances of the next four hours."""
+
+    band_percent: float
+    """Half width of the middle."""
+    chances: list[float]
+    """Of an end below it, within it and above it."""
+    base_rates: list[float]
+    """How often each came before."""
+
+
+class AssetLadder(TypedDict):
+    """What was sealed of one asset."""
+
+    ladder: Mapping[str, list[list[float]]]
+    """Horizon to its levels: percent, then the chances of above, below and either at the end, then touched."""
+    partition: AssetPartition | None
+    """Null without one."""
+
+
+class SealedLadder(TypedDict):
+    """What was sealed of an hour."""
+
+    start: str
+    """Start of the hour, ISO 8601 UTC."""
+    assets: Mapping[str, AssetLadder]
+    """By asset."""
+    base_rates: Mapping[str, list[list[float]]]
+    """Horizon to how often each level was passed before: at the end, and touched."""
+
+
+class MoveThatCame(TypedDict):
+    """What came of one asset over one horizon, in percent of the price at the start."""
+
+    move: float | None
+    """At the end; null where void."""
+    high: float | None
+    """Highest on the way; null where a bar is missing."""
+    low: float | None
+    """Lowest on the way; null where a bar is missing."""
+
+
+class RevealedHour(TypedDict):
+    """One hour of a day's ladders."""
+
+    ladder: SealedLadder
+    """What was sealed before it; with the salt it gives the log's commitment."""
+    salt: str
+    """Hex digits."""
+    start_prices: Mapping[str, float]
+    """Asset to USD."""
+    came: Mapping[str, Mapping[str, MoveThatCame]]
+    """Horizon and asset to what came."""
+    void_reason: str | None
+    """Why it was not judged; null where it was."""
+
+
+class LaddersOfDay(TypedDict):
+    """What was sealed of a day's ladders, hour by hour, and what came."""
+
+    day: str
+    """UTC day, such as 2026-11-20."""
+    hours: list[RevealedHour]
+    """Oldest first."""
+
 
 KEPT_DAYS: Final = 40  # whose commitments are kept to be compared with their files
 OVERDUE_MS: Final = 2 * HOUR_MS

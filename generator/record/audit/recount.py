@@ -12,13 +12,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, NamedTuple
 
+from typing_extensions import TypedDict
+
 from gateway.wire.algorand import address_of
 from gateway.wire.daily import is_daily
 from gateway.wire.foreign import read_json, read_msgpack
 from generator.arena.ballots import FIRST_FORM, FORM, Ballot, BallotFile, Chances, DailyBallot, Poll, judge
-from generator.arena.daily import ENDS
+from generator.arena.daily import named
 from generator.arena.life import schedule_round
 from generator.arena.published import chance_sums_of
+from generator.arena.rows import RangeEnds
 from generator.arena.timetable import Slot
 from generator.arena.values import ChanceSums
 from generator.catalog.formats import iso, ms_of
@@ -38,6 +41,71 @@ DAILY_NOTE: Final = (
     "transaction, from which txid, voter and ranges (hundredths of a percent) follow. SHA-256 over all txids, sorted, "
     "each with a newline, is `answers_sha256` of the log's entry daily.closed."
 )
+
+
+class ChancesRow(TypedDict):
+    """Three chances in whole percent that add up to 100."""
+
+    up: int
+    """Of a rise beyond the band."""
+    neutral: int
+    """Of a small move."""
+    down: int
+    """Of a fall beyond it."""
+
+
+class BallotSays(TypedDict, total=False):
+    """What a ballot says."""
+
+    choice: str
+    """Of a round: the word, or that of the largest chance; NEUTRAL where two are."""
+    chances: ChancesRow
+    """Of a round: absent where it was a word."""
+    ranges: RangeEnds
+    """Of a daily question."""
+
+
+class BallotRow(BallotSays):
+    """One counted ballot."""
+
+    txid: str
+    """Id of its transaction."""
+    voter: str
+    """Address."""
+    arrived_ms: int
+    """Wall time, UTC ms."""
+    signed: str
+    """Base64 of the msgpack of the signed transaction."""
+
+
+class BallotsOf(TypedDict, total=False):
+    """Whose ballots they are."""
+
+    round_id: str
+    """Which round."""
+    question_id: str
+    """Which daily question."""
+
+
+class BallotsFile(BallotsOf):
+    """The counted ballots of a round or a daily question, as signed."""
+
+    closed: str
+    """When votes closed, ISO 8601 UTC."""
+    ballots_total: int
+    """In all parts."""
+    part: int
+    """From 1."""
+    parts: int
+    """How many files there are."""
+    address: str
+    """To which ballots are sent."""
+    genesis_hash: str
+    """Base64, of the network that they are signed for."""
+    note: str
+    """How to count again."""
+    ballots: list[BallotRow]
+    """By txid."""
 
 
 class RecountError(ValueError):
@@ -79,8 +147,9 @@ def content(sheet: BallotPart) -> bytes:
     """Write a part; the same ballots give the same bytes."""
     transaction = read_msgpack(sheet.ballots[0].signed)["txn"]
     is_daily_question = is_daily(sheet.round_id)
-    body = {
-        "question_id" if is_daily_question else "round_id": sheet.round_id,
+    subject: BallotsOf = {"question_id": sheet.round_id} if is_daily_question else {"round_id": sheet.round_id}
+    body: BallotsFile = {
+        **subject,
         "closed": iso(sheet.start_ms),
         "ballots_total": sheet.total,
         "part": sheet.part,
@@ -93,19 +162,25 @@ def content(sheet: BallotPart) -> bytes:
     return json.dumps(body, separators=(",", ":")).encode() + b"\n"
 
 
-def _row_of(ballot: Ballot | DailyBallot) -> dict[str, Any]:
-    said = {"ranges": dict(zip(ENDS, ballot.ends, strict=True))} if isinstance(ballot, DailyBallot) else _said(ballot)
+def _row_of(ballot: Ballot | DailyBallot) -> BallotRow:
     return {
         "txid": ballot.txid,
         "voter": ballot.voter,
-        **said,
+        **_said(ballot),
         "arrived_ms": ballot.arrived_ms,
         "signed": base64.b64encode(ballot.signed).decode(),
     }
 
 
-def _said(ballot: Ballot) -> dict[str, Any]:
-    return {"choice": str(ballot.choice), **_chances_row(ballot.chances)}
+def _said(ballot: Ballot | DailyBallot) -> BallotSays:
+    """Write what a ballot says; the row of a word is what it was before there were chances."""
+    if isinstance(ballot, DailyBallot):
+        return {"ranges": named(ballot.ends)}
+    if ballot.chances is None:
+        return {"choice": str(ballot.choice)}
+
+    up, neutral, down = ballot.chances
+    return {"choice": str(ballot.choice), "chances": {"up": up, "neutral": neutral, "down": down}}
 
 
 def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], bytes | None]) -> int | None:
@@ -157,11 +232,6 @@ def all_parts(
             raise RecountError(f"part {part} of {parts} is not published")
         rows += read_json(data)["ballots"]
     return rows, str(body["address"]), str(body["genesis_hash"])
-
-
-def _chances_row(chances: Chances | None) -> dict[str, dict[str, int]]:
-    """Write the chances of a ballot; the row of a word stays what it was before there were any."""
-    return {} if chances is None else {"chances": chances._asdict()}
 
 
 def _file(row: Mapping[str, Any]) -> tuple[BallotFile, Counted]:

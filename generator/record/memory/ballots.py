@@ -99,7 +99,9 @@ def tally_row(tally: Tally) -> dict[str, int]:
     """Write a tally as columns."""
     of = tally.chances
     return {
-        **tally.votes,
+        "bullish": tally.bullish,
+        "bearish": tally.bearish,
+        "neutral": tally.neutral,
         "gave_chances": of.votes,
         "sum_up": of.up,
         "sum_neutral": of.neutral,

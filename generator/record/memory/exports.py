@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Column, Connection, Engine, bindparam, delete, func, or_, select
 
 from generator.arena.published import published_round
+from generator.arena.rows import RoundInTheRecord
 from generator.arena.scores import brier
 from generator.arena.values import Hour, Lesson, PredictionMade, Round, Votes
 from generator.catalog.words import RoundPhase
@@ -169,7 +170,8 @@ def published_rows(connection: Connection, finished: Sequence[Round]) -> list[di
     for item in finished:
         real, simulated = votes.get(item.round_id, Votes())
         row = published_round(item, real.plus(simulated), lessons.get(item.round_id), simulated)
-        rows.append({**row, "log_entries": logged.get(item.round_id, [])})
+        in_the_record: RoundInTheRecord = {**row, "log_entries": logged.get(item.round_id, [])}
+        rows.append(dict(in_the_record))
     return rows
 
 

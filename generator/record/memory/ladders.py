@@ -33,7 +33,7 @@ from generator.arena.published import canonical_json, digest_of
 from generator.catalog.durations import DAY_MS
 from generator.catalog.formats import iso
 from generator.record.audit.entries import Entry, SaltOf, entry
-from generator.record.audit.ladders import day_text, hours_in, ladders_path
+from generator.record.audit.ladders import LaddersOfDay, RevealedHour, day_text, hours_in, ladders_path
 from generator.record.memory import tables as t
 from generator.record.memory.rows import get_meta, put_meta, upsert, within
 
@@ -137,14 +137,15 @@ def _reveal(connection: Connection, day: int, now_ms: int, salt: SaltOf) -> Entr
     """Store the file of a day, and return the log's entry about it."""
     rows = connection.execute(select(t.ladders).where(*_of_day(day)).order_by(_L.start_ms)).mappings()
     hours = [_hour(row) for row in rows]
-    data = canonical_json({"day": day_text(day), "hours": [_published(hour, salt) for hour in hours]})
+    ladders: LaddersOfDay = {"day": day_text(day), "hours": [_published(hour, salt) for hour in hours]}
+    data = canonical_json(ladders)
     connection.execute(insert(t.ladder_days).values(day=day, data=zlib.compress(data), published=False))
     connection.execute(delete(t.ladders).where(_L.due_ms.is_(None), _L.start_ms < day * DAY_MS - KEPT_MS))
     named = {"day": day_text(day), "path": ladders_path(day), "sha256": hashlib.sha256(data).hexdigest()}
     return entry("ladders.revealed", now_ms, None, **named, scores=short_scores(sums_of(hours)))
 
 
-def _published(hour: LadderHour, salt: SaltOf) -> dict[str, Any]:
+def _published(hour: LadderHour, salt: SaltOf) -> RevealedHour:
     sealed = _sealed(hour, salt)
     return {
         "ladder": sealed["ladder"],

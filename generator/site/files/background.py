@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, TypeVar
 from generator.arena.values import Hour, PredictionMade
 from generator.catalog.discovery import DISCOVERY_FILES, OPENAPI_SLICES
 from generator.catalog.durations import DAY_MS
-from generator.catalog.links import ARENA, OPENAPI_JSON, OPENAPI_YAML, WEEKS
+from generator.catalog.links import ARENA, OPENAPI_FILES, OPENAPI_JSON, OPENAPI_YAML, WEEKS
 from generator.catalog.words import RoundPhase
 from generator.compose.body import Body, encode
 from generator.compose.context import Site, TickContext
@@ -27,7 +27,9 @@ from generator.site.files.feeds import asset_feeds
 from generator.site.files.history import FILES, Histories, histories
 from generator.site.files.pictures import PICTURES, Drawing, Pictures, drawings, pictures
 from generator.site.files.sample import bundled_as_sold
+from generator.site.files.schemas import FILE_KINDS
 from generator.site.openapi.document import openapi, openapi_yaml
+from generator.site.openapi.files import files_document
 from generator.site.openapi.slices import slices
 from generator.site.words.days import DAYS_KEPT, archived_since_ms, day_path, kept_since_ms
 from generator.site.words.format import moment
@@ -299,6 +301,7 @@ def static_files(site: Site, examples: Mapping[str, Any], at: datetime, days: Se
         OPENAPI_JSON: encode(document),
         OPENAPI_YAML: openapi_yaml(document),
         **{path: encode(part) for path, part in slices(document, answers).items()},
+        OPENAPI_FILES: encode(files_document(document, FILE_KINDS)),
         **discovery(site, at.astimezone(UTC), examples=examples, days=days),
     }
     return StaticFiles(files, Reference(document["components"]["schemas"]))

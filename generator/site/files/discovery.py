@@ -3,8 +3,10 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NotRequired
 from urllib.parse import urlsplit
+
+from typing_extensions import TypedDict
 
 from gateway.wire.networks import NETWORKS
 from generator.catalog.contact import contact_of
@@ -19,6 +21,7 @@ from generator.catalog.links import (
     DOCS,
     LLMS_TXT,
     METHODOLOGY,
+    OPENAPI_FILES,
     OPENAPI_JSON,
     OPENAPI_YAML,
     SECURITY_TXT,
@@ -36,6 +39,114 @@ from generator.site.resources import Resources
 from generator.site.templates import environment
 from generator.site.words.reference import next_resource, shortened
 
+
+class PaidResource(TypedDict):
+    """One paid resource with its terms."""
+
+    url: str
+    """Where it is."""
+    method: str
+    """GET."""
+    title: str
+    """Name of the product."""
+    description: str
+    """What it is."""
+    type: str
+    """Kind of the answer."""
+    scheme: str
+    """exact."""
+    price: str
+    """For people."""
+    amount: str
+    """Atomic units."""
+    asset: str
+    """Id of the asset on the chain."""
+    network: str
+    """CAIP-2 with the whole genesis hash."""
+    networks: list[str]
+    """Names of the network."""
+    mimeType: str
+    """Of the answer."""
+    cache_seconds: int
+    """How long a quote is good."""
+    stability: str
+    """stable or evolving."""
+
+
+class PaidResources(TypedDict):
+    """The paid resources of the service."""
+
+    x402Version: int
+    """2."""
+    project: str
+    """Name of the service."""
+    resources: list[PaidResource]
+    """Each with its terms; payee and fee payer are in its 402."""
+    buyer_page: str
+    """Where people buy."""
+    documentation: str
+    """How paying works."""
+    disclaimer: str
+    """Educational notice."""
+
+
+class ArdHost(TypedDict):
+    """Whose catalog it is."""
+
+    displayName: str
+    """Name of the service."""
+    documentationUrl: str
+    """Its documentation."""
+
+
+class ArdEntry(TypedDict):
+    """One thing that agents may search for."""
+
+    identifier: str
+    """URN."""
+    displayName: str
+    """Name."""
+    type: str
+    """Media type."""
+    url: str
+    """Where it is."""
+    description: str
+    """What it is for."""
+    tags: list[str]
+    """Subjects."""
+    representativeQueries: list[str]
+    """What it answers."""
+
+
+class ArdCatalog(TypedDict):
+    """Agentic Resource Discovery, draft 0.9."""
+
+    specVersion: str
+    """1.0."""
+    host: ArdHost
+    """Whose catalog it is."""
+    entries: list[ArdEntry]
+    """What is here."""
+
+
+class LinkTarget(TypedDict):
+    """One target of a link."""
+
+    href: str
+    """URL."""
+    type: NotRequired[str]
+    """Media type."""
+    title: NotRequired[str]
+    """Name."""
+
+
+class Linkset(TypedDict):
+    """API catalog of RFC 9727, as a linkset of RFC 9264."""
+
+    linkset: list[dict[str, str | list[LinkTarget]]]
+    """An anchor, and the targets of each relation."""
+
+
 _TEMPLATES: Final = ("llms.txt", "llms-full.txt", "SKILL.md", "robots.txt", "sitemap.xml")
 # What an agent is asked, and where the answer is.
 _ASKED: Final = (
@@ -50,6 +161,7 @@ _READING: Final = (
     (SKILL, "how to use this service, as a skill that an agent can load"),
     ("/llms-full.txt", "this guide with every endpoint, page, word and number"),
     ("/openapi/market-regime.json", "one answer's schema; so for each endpoint, and /openapi.json for all"),
+    (OPENAPI_FILES, "schemas of the files: record, daily questions, ladder, practice, feed, samples"),
     (DICTIONARY, "what each word and number means, and what not to conclude from it"),
     ("/track-record/index.md", "how forecasts turned out, with n and intervals"),
     (f"{DAILY}index.md", "one question a day, which an agent may answer by two signed ranges"),
@@ -64,6 +176,7 @@ _DESCRIPTIONS: Final = {
     "service-desc": (
         (OPENAPI_JSON, "application/vnd.oai.openapi+json;version=3.1"),
         (OPENAPI_YAML, "application/vnd.oai.openapi;version=3.1"),
+        (OPENAPI_FILES, "application/vnd.oai.openapi+json;version=3.1"),
     ),
     "service-doc": ((DOCS, "text/html"), (LLMS_TXT, "text/plain")),
     "service-meta": (("/.well-known/x402", "application/json"), (DICTIONARY, "application/json")),
@@ -136,12 +249,12 @@ def security_txt(site: Site, updated: datetime) -> str:
     return "\n".join(lines) + "\n"
 
 
-def api_catalog(base: str) -> dict[str, Any]:
+def api_catalog(base: str) -> Linkset:
     """Return the linkset of RFC 9727: the endpoints as items, and where they are described."""
-    items = [{"href": base + row.path, "title": row.name} for row in ENDPOINTS]
+    items: list[LinkTarget] = [{"href": base + row.path, "title": row.name} for row in ENDPOINTS]
     items += [{"href": base + row.path, "title": row.title} for row in PRODUCTS]
 
-    described: dict[str, Any] = {"anchor": f"{base}/"}
+    described: dict[str, str | list[LinkTarget]] = {"anchor": f"{base}/"}
     for relation, links in _DESCRIPTIONS.items():
         described[relation] = [{"href": base + path, "type": media_type} for path, media_type in links]
     described["alternate"] = [
@@ -151,14 +264,14 @@ def api_catalog(base: str) -> dict[str, Any]:
     return {"linkset": [{"anchor": f"{base}/.well-known/api-catalog", "item": items}, described]}
 
 
-def ard(site: Site) -> dict[str, Any]:
+def ard(site: Site) -> ArdCatalog:
     """Return what agents may search for here, as Agentic Resource Discovery (draft 0.9) has it: the skill.
 
     Its types are those of cards, skills, registries and catalogs: an OpenAPI document is none of them, and is found
     through the skill and through the catalog of RFC 9727.
     """
     publisher = f"urn:air:{urlsplit(site.base_url).hostname}"
-    skill = {
+    skill: ArdEntry = {
         "identifier": f"{publisher}:skills:market-intelligence",
         "displayName": site.project,
         "type": _SKILL_TYPE,
@@ -173,14 +286,14 @@ def ard(site: Site) -> dict[str, Any]:
             "x402 paid market report in USDC on Algorand",
         ],
     }
-    host = {"displayName": site.project, "documentationUrl": site.base_url + DOCS}
+    host: ArdHost = {"displayName": site.project, "documentationUrl": site.base_url + DOCS}
     return {"specVersion": "1.0", "host": host, "entries": [skill]}
 
 
-def x402_resources(site: Site) -> dict[str, Any]:
+def x402_resources(site: Site) -> PaidResources:
     """Return the paid resources with their terms; payee and fee payer stand in each 402."""
     network = NETWORKS[site.network]
-    rows = [
+    rows: list[PaidResource] = [
         {
             "url": site.base_url + product.path,
             "method": "GET",

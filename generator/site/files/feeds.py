@@ -3,13 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Unpack
 from urllib.parse import urlsplit
 
 from markupsafe import Markup
+from typing_extensions import TypedDict
 
 from generator.arena.daily import scores_of
 from generator.arena.holds import KIND
+from generator.arena.rows import QuestionScores, SealedMove
 from generator.arena.state import KnownState
 from generator.arena.values import DailyQuestion, Hour, PredictionMade, Tally
 from generator.catalog.assets import ASSETS
@@ -62,6 +64,132 @@ NOTE_THEN: Final = (  # of entries from before kinds were kept, whose confidence
 )
 
 
+class Facts(TypedDict, total=False):
+    """What an entry says to machines; which of them depends on its kind."""
+
+    kind: str
+    """round, news, state, regime, daily_asked, daily_measured, week or practice."""
+    round_id: str
+    """Of a round: which."""
+    asset: str
+    """Of a round: ticker of the asset."""
+    outcome: str
+    """Of a round: what came."""
+    brain_prediction: str
+    """Of a round: the brain's call in the words of an outcome."""
+    call: str | None
+    """Of a round: what the forecast claimed; null where it was sealed before calls existed."""
+    move: SealedMove | float | None
+    """Of a round: whether it was to end outside of the band. Of a measured question: percent in 25 hours."""
+    human_consensus: str
+    """Of a round: what most voters said."""
+    brain_correct: int
+    """Of a round: 1 if the brain was right."""
+    crowd_correct: int
+    """Of a round: 1 if the voters were right."""
+    change_bps: float
+    """Of a round: change of the price in basis points."""
+    question_id: str
+    """Of a daily question: which."""
+    closes: str
+    """Of one that was asked: when answers close, ISO 8601 UTC."""
+    measured: str
+    """Of one that was asked: when it is measured, ISO 8601 UTC."""
+    answers: int | None
+    """Of one that was measured: how many counted."""
+    scores: QuestionScores | None
+    """Of one that was measured: mean interval scores."""
+    situation: str
+    """Of news: what the headline was about."""
+    volatility: str
+    """Of a state: normal, elevated or unknown."""
+    side: str
+    """Of a state: what the last 24 hours were."""
+    previous_volatility: str | None
+    """Of a state: the one before; null where unknown."""
+    previous_side: str | None
+    """Of a state: the one before; null where unknown."""
+    label: str
+    """Of a state or regime: its label."""
+    mode: str
+    """Of a state or regime: its mode."""
+    previous_label: str | None
+    """Of a regime: the one before; null of the first."""
+    confidence: float | None
+    """Of a state or regime: percent."""
+    risk_score: float | None
+    """Of a state or regime: 0 to 100."""
+
+
+class KnownFacts(Facts):
+    """What every entry says to machines."""
+
+    source_mode: str
+    """What market it is of."""
+    warm_up: bool
+    """Whether the backtest before the start played it."""
+
+
+class EntryFacts(KnownFacts):
+    """The extension `_emi` of an item."""
+
+    about: str
+    """URL of what its words mean."""
+
+
+class FeedAuthor(TypedDict):
+    """Who publishes the feed."""
+
+    name: str
+    """Name of the service."""
+    url: str
+    """Its address."""
+
+
+class FeedItem(TypedDict):
+    """One piece of news."""
+
+    id: str
+    """Tag URI, unique and for good."""
+    url: str
+    """Page that shows more."""
+    title: str
+    """What happened."""
+    content_html: str
+    """The text as HTML."""
+    summary: str
+    """Its first paragraph."""
+    date_published: str
+    """Time of what it reports, ISO 8601 UTC."""
+    tags: list[str]
+    """Kinds of news, assets, the kind of market."""
+    _emi: EntryFacts
+    """The same for machines."""
+
+
+class JsonFeed(TypedDict):
+    """JSON Feed 1.1."""
+
+    version: str
+    """URL of the version."""
+    title: str
+    """Title of the feed."""
+    home_page_url: str
+    """The site."""
+    feed_url: str
+    """This feed."""
+    description: str
+    """Educational notice."""
+    favicon: str
+    """URL of the icon."""
+    authors: list[FeedAuthor]
+    """Who publishes it."""
+    language: str
+    """en."""
+    items: list[FeedItem]
+    """Newest first, 50 at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class FeedEntry:
     """One piece of news; `at` is its ISO time, `facts` for machines."""
@@ -72,7 +200,7 @@ class FeedEntry:
     url: str
     tags: tuple[str, ...]
     paragraphs: tuple[str, ...]
-    facts: Mapping[str, Any]
+    facts: KnownFacts
 
     @property
     def html(self) -> Markup:
@@ -97,7 +225,7 @@ class _FeedSource:
         tags: tuple[str, ...],
         paragraphs: tuple[str, ...],
         warm_up: bool,
-        **facts: Any,
+        **facts: Unpack[Facts],
     ) -> FeedEntry:
         """Make an entry.
 
@@ -325,8 +453,7 @@ def _of_questions(source: _FeedSource, questions: Sequence[DailyQuestion]) -> It
     """Give an entry for each daily question that was asked, which reminds of it, and one for each that was measured."""
     for question in questions:
         yield _of_asked(source, question)
-        if question.move is not None:
-            yield _of_measured(source, question)
+        yield from _of_measured(source, question)
 
 
 def _of_asked(source: _FeedSource, question: DailyQuestion) -> FeedEntry:
@@ -347,13 +474,15 @@ def _of_asked(source: _FeedSource, question: DailyQuestion) -> FeedEntry:
     )
 
 
-def _of_measured(source: _FeedSource, question: DailyQuestion) -> FeedEntry:
-    scores = scores_of(question) or {}
+def _of_measured(source: _FeedSource, question: DailyQuestion) -> Iterator[FeedEntry]:
+    scores = scores_of(question)
+    if scores is None:
+        return
     people = scores["people"]
     shown = f"the brain {scores['brain']:.2f}, a usual day {scores['usual_day']:.2f}"
     if people is not None:
         shown = f"{shown}, the mean of {count(question.answers or 0, 'answer')} {people:.2f}"
-    return source.entry(
+    yield source.entry(
         f"daily:{question.question_id}:measured",
         at=iso(question.measured_ms),
         title=f"{question.question_id}: Bitcoin moved {signed(question.move)} in 25 hours",
@@ -544,9 +673,9 @@ def _atom(source: _FeedSource, entries: Sequence[FeedEntry], at: datetime, asset
     return template.render(values).encode()
 
 
-def _json_feed(source: _FeedSource, entries: Sequence[FeedEntry]) -> dict[str, Any]:
+def _json_feed(source: _FeedSource, entries: Sequence[FeedEntry]) -> JsonFeed:
     base = source.site.base_url
-    items = [
+    items: list[FeedItem] = [
         {
             "id": entry.id,
             "url": entry.url,

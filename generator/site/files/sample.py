@@ -9,13 +9,16 @@ import json
 from collections.abc import Mapping
 from datetime import date, datetime
 from importlib import resources
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
+
+from pydantic import Field, create_model
 
 from gateway.wire.foreign import read_json
 from generator.catalog.links import SAMPLE_REPORT
 from generator.catalog.products import HUMAN_REPORT, PRODUCT_BY_ID, PRODUCTS, Product
 from generator.catalog.words import SourceMode
-from generator.compose.body import encode
+from generator.compose.all import MODELS
+from generator.compose.body import Body, encode
 
 NEWEST_KEY: Final = "sample_newest"
 SAMPLE_KEY: Final = "sample_of_day"
@@ -27,6 +30,22 @@ SAMPLE_PATHS: Final = (*(product.sample for product in PRODUCTS), SAMPLE_REPORT)
 # What a settled body says of its payment is not true of a sample.
 PAYMENT_STATUS: Final = "free_sample"
 SIMULATED: Final = "No price in it is real: the market is simulated, and its record of sides says nothing of real ones."
+
+
+class SampleMarks(Body):
+    """What a sample says of itself."""
+
+    sample: Literal["last_of_day", "bundled"] = Field(description="Of which kind it is.")
+    sample_day: str | None = Field(description="UTC day on which it was sold; null for the bundled one.")
+    sample_note: str = Field(description="The same in words.")
+    payment_status: Literal["free_sample"] = Field(description="free_sample.")
+
+
+def sample_model(product: Product) -> type[Body]:
+    """Return the model of a sample of a product: that of its answer, with what a sample says of itself."""
+    model = MODELS[product.model]
+    about = f"A sample of {product.title}: an answer as it was sold, free."
+    return create_model(f"{product.model}Sample", __base__=(SampleMarks, model), __doc__=about)
 
 
 class SampleNotes(Protocol):

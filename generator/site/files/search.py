@@ -6,6 +6,8 @@ from functools import lru_cache
 from html import unescape
 from typing import Final
 
+from typing_extensions import TypedDict
+
 from generator.catalog.links import DOCS_INDEX
 from generator.catalog.pages import DOC_PAGES, SitePage
 from generator.compose.body import encode
@@ -18,6 +20,17 @@ _TAG: Final = re.compile(r"<[^>]+>")
 _WORD: Final = re.compile(r"[\w./-]*\w")
 
 
+SearchRow = tuple[str, str, str]
+"""Title, address, and every word of a section once."""
+
+
+class SearchIndex(TypedDict):
+    """What the search of the documentation reads."""
+
+    rows: list[SearchRow]
+    """A row for each section: its title, its address, and its words."""
+
+
 def search_file(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the index of the documentation by its path, from the pages as they are published."""
     pages = tuple((page, files[page.file]) for page in DOC_PAGES if page.file in files)
@@ -27,20 +40,21 @@ def search_file(files: Mapping[str, bytes]) -> dict[str, bytes]:
 @lru_cache(maxsize=1)  # these pages change once a day
 def search_index(pages: tuple[tuple[SitePage, bytes], ...]) -> bytes:
     """Return a JSON object whose `rows` are title, address and words of each section of some rendered pages."""
-    return encode({"rows": [row for page, html in pages for row in _rows(page, html.decode())]})
+    index: SearchIndex = {"rows": [row for page, html in pages for row in _rows(page, html.decode())]}
+    return encode(index)
 
 
-def _rows(page: SitePage, html: str) -> list[list[str]]:
+def _rows(page: SitePage, html: str) -> list[SearchRow]:
     """Return the row of what comes before the first heading of a page, then one for each heading."""
     main = _MAIN.search(html)
     head, *sections = _SECTION.split(_PROGRAMS.sub(" ", main.group(1) if main else ""))
 
-    rows = [[page.label, page.path, f"{page.description} {_words(head)}"]]
+    rows = [(page.label, page.path, f"{page.description} {_words(head)}")]
     for section in sections:
         heading = _HEADING.match(section)
         if heading is not None:
             anchor, title = heading.groups()
-            rows.append([f"{page.label}: {_text(title)}", f"{page.path}#{anchor}", _words(section)])
+            rows.append((f"{page.label}: {_text(title)}", f"{page.path}#{anchor}", _words(section)))
     return rows
 
 

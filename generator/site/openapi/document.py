@@ -11,7 +11,7 @@ from generator.catalog.contact import contact_of
 from generator.catalog.counts import ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
 from generator.catalog.discovery import CATALOG_VERSION
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINT_BY_ID, RECOMMENDED_ORDER
-from generator.catalog.links import BUYER, BUYER_AGENT, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
+from generator.catalog.links import BUYER, BUYER_AGENT, DOCS, LLMS_TXT, OPENAPI_FILES, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.products import ATLAS_SCHEMA_VERSION, PRODUCTS
 from generator.catalog.text.answers import CAPACITY_NOTICE, CLIENT_ADVICE, DISCLAIMER, VERSION_ADVICE
 from generator.compose.body import encode
@@ -51,6 +51,7 @@ def openapi(*, base_url: str, project: str, contact: str, network: str) -> dict[
             "license": {"name": "MIT License", "url": "https://opensource.org/license/mit"},
             "x-guidance": guidance(base_url),
         },
+        "externalDocs": {"description": "Files: record, practice, feed, samples", "url": base_url + OPENAPI_FILES},
         "servers": [{"url": base_url, "description": "This service"}],
         "security": [],
         "tags": [

@@ -1,5 +1,6 @@
 """Paths, schemas and examples of OpenAPI, from the tables of endpoints and products and the contract models."""
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -8,7 +9,7 @@ from pydantic.json_schema import models_json_schema
 
 from gateway.wire.networks import Network
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
-from generator.catalog.discovery import QUERY_NOTES, STATUSES
+from generator.catalog.discovery import ONCE_SECONDS, QUERY_NOTES, STATUSES
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINTS, Endpoint
 from generator.catalog.links import DICTIONARY, DOCS, REASONING_ASSET, STATUS_JSON, reasoning_path
 from generator.catalog.money import USDC_DECIMALS, usdc_amount
@@ -119,6 +120,35 @@ def _free(name: str, summary: str, description: str, model: str, url: str) -> di
     }
 
 
+def file_operation(
+    path: str, summary: str, model: str, media_type: str, *, example: str, is_once: bool
+) -> dict[str, Any]:
+    """Return the operation of a file next to the answers.
+
+    Args:
+        path: of the file; its name is made of it.
+        example: URL of one; empty for none.
+        is_once: whether it is written once and never changed.
+    """
+    words = re.findall(r"[A-Za-z0-9]+", path.removesuffix(".json"))
+    return {
+        "operationId": "getFile" + "".join(word[0].upper() + word[1:] for word in words),
+        "tags": ["free"],
+        "security": [],
+        "summary": summary,
+        "x-cache-seconds": ONCE_SECONDS if is_once else CACHE_SECONDS,
+        "responses": {
+            "200": {
+                "description": "Written once and never changed." if is_once else "That of the newest release.",
+                "headers": _headers_named("Cache-Control", "ETag", "Last-Modified"),
+                "content": _content(model, example, "The file of now", media_type),
+            },
+            "304": {"description": "Nothing changed since the ETag or time that was sent."},
+            "404": {"description": "There is no such file."},
+        },
+    }
+
+
 def _asset(place: str, about: str, **more: str) -> dict[str, Any]:
     schema = {"type": "string", "enum": list(ASSETS), **more}
     return {"name": "asset", "in": place, "required": place == "path", "description": about, "schema": schema}
@@ -218,18 +248,25 @@ def component_schemas() -> Mapping[str, Any]:
     """Return every schema by name, not to be changed; published objects stay open to new fields."""
     models = [(model, "validation") for model in MODELS.values()]
     _, top = models_json_schema(models, ref_template=REF)  # type: ignore[arg-type]
-    schemas = {name: _opened(schema) for name, schema in sorted(top["$defs"].items())}
+    schemas = described(top["$defs"])
+
+    for kind in Word.__subclasses__():
+        if kind.__name__ in schemas:
+            schemas[kind.__name__]["description"] += "".join(f"\n- `{word}`: {word.meaning}" for word in kind)
+    return schemas
+
+
+def described(definitions: Mapping[str, Any]) -> dict[str, Any]:
+    """Return schemas as they are published: open to new fields, each field with what it is."""
+    schemas = {name: _opened(schema) for name, schema in sorted(definitions.items())}
 
     # Pydantic drops the description of a field where the type that it names says the same.
     for schema in schemas.values():
         for field in schema.get("properties", {}).values():
             if "$ref" in field:
-                named = schemas[field["$ref"].rsplit("/", 1)[1]]
-                field.setdefault("description", named["description"])
-
-    for kind in Word.__subclasses__():
-        if kind.__name__ in schemas:
-            schemas[kind.__name__]["description"] += "".join(f"\n- `{word}`: {word.meaning}" for word in kind)
+                named = schemas.get(field["$ref"].rsplit("/", 1)[1], {})
+                if "description" in named:
+                    field.setdefault("description", named["description"])
     return schemas
 
 
