@@ -164,7 +164,7 @@ class _Assembly:
         followed = Followed(measures.moves, measures.record, measures.highlights, measures.situations)
         side = SIDES[int(measures.side.side[-1])] if self.moving else MarketSide.UNKNOWN
         word = self.word[-1] if self.moving else VolatilityWord.UNKNOWN
-        return market_facts(measures.assets, self.t_ms + BAR_MS, followed, side, word)
+        return market_facts(measures.assets, self.t_ms + BAR_MS, followed, side, word, doubt=self.doubt[0].share)
 
     def _market_outlook(self, expected: list[bool]) -> VolatilityOutlook | None:
         """Return the geometric mean of the outlooks of the assets that have one, None without any."""

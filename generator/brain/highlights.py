@@ -169,14 +169,18 @@ class Highlights(Part):
         self._windows["days"] = (days, day_places + 1)
         self.day = numbers.astype(np.float64)[:, None]
 
-    def width(self) -> float | None:
-        """Return the sigma of Bitcoin's next hour over the median of the record's, None where unknown."""
+    def width(self, doubt: float = 0.0) -> float | None:
+        """Return how wide Bitcoin's range of the next hour is over the median of the record's, None where unknown.
+
+        Args:
+            doubt: share of it in the data now, by which the range is wider.
+        """
         kept = self.hours[:, SIGMA]
         known = kept[np.isfinite(kept)].astype(np.float64)
         now = float(self.sigma[0])
         if not len(known) or not np.isfinite(now):
             return None
-        return now / float(np.median(known))
+        return now * (1.0 + doubt) / float(np.median(known))
 
     def _keep(self, t_ms: Times, marks: FloatArray) -> None:
         """Keep what is to be compared with later at full hours, (n, 5)."""

@@ -5,11 +5,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from generator.brain import swings
-from generator.brain.bars import clean_fields
+from generator.brain.bars import CleanBars, clean_fields
 from generator.brain.derivatives import Derivatives, Pressure
 from generator.brain.highlights import Highlights
 from generator.brain.market_facts import Followed, market_facts
 from generator.brain.moves import Moves, prices_of
+from generator.brain.part import Part
 from generator.brain.record import DAY_MOVE, Record
 from generator.brain.side import SIDES, Side
 from generator.brain.situation import Situations
@@ -30,38 +31,58 @@ class HourlyState(NamedTuple):
     market: MarketFacts | None  # what happened; None of no bars
 
 
+class Hours:
+    """The parts that follow the closes at full hours of bars of any length, by the rules of 5-minute bars."""
+
+    def __init__(self, frame: BarFrame) -> None:
+        """Take bars, oldest first."""
+        self._assets = frame.assets
+        self.full = np.flatnonzero((frame.t + frame.interval_ms) % HOUR_MS == 0)  # rows that end an hour
+        self.t_ms = frame.t[self.full] + frame.interval_ms - HOUR_MS  # when each of these hours began
+        coins = len(frame.assets)
+        self._moves = Moves(coins, HOUR_MS)
+        self._record = Record(coins + 1, HOUR_MS)
+        self._side = Side(coins + 1, bars_an_hour=1)
+        self._highlights = Highlights(coins, HOUR_MS)
+        self._situations = Situations(HOUR_MS)
+        if len(self.full):
+            self._follow(clean_fields({name: values[self.full] for name, values in frame.fields.items()}))
+
+    def at(self, hour: int) -> HourlyState:
+        """Return what is read after one of these hours."""
+        for part in self._parts:
+            part.at(hour)
+        *trends, _ = self._side.trends()
+        shown = SIDES[int(self._side.side[-1])]
+        followed = Followed(self._moves, self._record, self._highlights, self._situations)
+        now_ms = int(self.t_ms[hour]) + HOUR_MS
+        facts = market_facts(self._assets, now_ms, followed, shown, VolatilityWord.UNKNOWN)
+        return HourlyState(shown, dict(zip(self._assets, trends, strict=True)), facts)
+
+    @property
+    def _parts(self) -> tuple[Part, ...]:
+        return self._moves, self._record, self._side, self._highlights, self._situations
+
+    def _follow(self, bars: CleanBars) -> None:
+        """Let every part take all hours as one block."""
+        hours, columns = len(self.t_ms), len(self._assets) + 1
+        self._moves.update(self.t_ms, bars.log_close)
+        self._record.update(self.t_ms, self._moves, np.full((hours, columns), np.nan))
+        self._side.update(self._moves, self._record.usual[DAY_MOVE])
+        unrated = np.full(hours, float(swings.UNKNOWN))
+        edges = prices_of(np.stack((bars.top, bars.bottom), axis=1))
+        self._highlights.update(self.t_ms, self._moves, edges, np.full(hours, np.nan), unrated)
+        self._situations.update(self._moves, self._record, self._highlights, self._side.side[:, -1], unrated)
+        for part in self._parts:
+            part.keep()
+
+
 def state_of(frame: BarFrame, now_ms: int) -> HourlyState:
-    """Return side and trends by the rules of 5-minute bars, from the closes at full hours of bars of any length."""
-    full = np.flatnonzero((frame.t + frame.interval_ms) % HOUR_MS == 0)
-    unknown = HourlyState(MarketSide.UNKNOWN, dict.fromkeys(frame.assets, Trend.UNKNOWN), None)
-    if not len(full):
-        return unknown
-    t_ms = frame.t[full] + frame.interval_ms - HOUR_MS
-    if now_ms - int(t_ms[-1]) - HOUR_MS >= OLD_MS:
-        return unknown
-
-    bars = clean_fields({name: values[full] for name, values in frame.fields.items()})
-    columns = len(frame.assets) + 1
-    moves = Moves(len(frame.assets), HOUR_MS)
-    record = Record(columns, HOUR_MS)
-    side = Side(columns, bars_an_hour=1)
-    highlights = Highlights(len(frame.assets), HOUR_MS)
-    situations = Situations(HOUR_MS)
-    moves.update(t_ms, bars.log_close)
-    record.update(t_ms, moves, np.full((len(t_ms), columns), np.nan))
-    side.update(moves, record.usual[DAY_MOVE])
-    unrated = np.full(len(t_ms), float(swings.UNKNOWN))
-    edges = prices_of(np.stack((bars.top, bars.bottom), axis=1))
-    highlights.update(t_ms, moves, edges, np.full(len(t_ms), np.nan), unrated)
-    situations.update(moves, record, highlights, side.side[:, -1], unrated)
-    for part in (moves, record, side, highlights, situations):
-        part.settle()
-
-    *trends, _ = side.trends()
-    shown = SIDES[int(side.side[-1])]
-    followed = Followed(moves, record, highlights, situations)
-    facts = market_facts(frame.assets, int(t_ms[-1]) + HOUR_MS, followed, shown, VolatilityWord.UNKNOWN)
-    return HourlyState(shown, dict(zip(frame.assets, trends, strict=True)), facts)
+    """Return side, trends and what happened by the last full hour; nothing is known from bars that are too old."""
+    hours = Hours(frame)
+    if not len(hours.full) or now_ms - int(hours.t_ms[-1]) - HOUR_MS >= OLD_MS:
+        return HourlyState(MarketSide.UNKNOWN, dict.fromkeys(frame.assets, Trend.UNKNOWN), None)
+    return hours.at(-1)
 
 
 def futures(frame: BarFrame) -> dict[str, Pressure]:

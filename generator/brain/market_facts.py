@@ -22,7 +22,7 @@ from generator.catalog.text.happened import (
     Situation,
 )
 from generator.catalog.words import MarketSide, VolatilityWord
-from generator.market.bars import FloatArray
+from generator.market.bars import BAR_MS, FloatArray
 
 _RARE_DAYS: Final = 180.0  # on record, from which on an hour may be one of the largest
 _RARE: Final = 0.0004  # share of the record's hours that may be as large
@@ -38,13 +38,20 @@ class Followed(NamedTuple):
 
 
 def market_facts(
-    assets: tuple[str, ...], now_ms: int, followed: Followed, side: MarketSide, word: VolatilityWord
+    assets: tuple[str, ...],
+    now_ms: int,
+    followed: Followed,
+    side: MarketSide,
+    word: VolatilityWord,
+    *,
+    doubt: float = 0.0,
 ) -> MarketFacts:
     """Return the facts after the last bar that all parts have taken, which closed at `now_ms`.
 
     Args:
         assets: the columns.
         side, word: what is shown of the market.
+        doubt: share of it in the first asset's data, by which its ranges are wider.
     """
     moves, record, highlights, situations = followed
     closes = moves.carried_closes()
@@ -72,11 +79,11 @@ def market_facts(
         alone=assets[alone] if alone >= 0 else None,
         records=_records(highlights),
         rare_hour=_is_rare(record, moves),
-        day_rank=_percent(record.rank[1, -1]),
+        day_rank=_percent(record.rank[1, -1]) if bar_ms == BAR_MS else None,  # hours are too coarse for it
         outlook_rank=_percent(record.rank[0, -1]),
         side=side,
         volatility=word,
-        width=highlights.width(),
+        width=highlights.width(doubt),
     )
 
 

@@ -296,7 +296,8 @@ class Measures:
             edges: high and low prices, (n, 2, assets).
             sigma: expected of the first asset's next hour, (n,).
         """
-        known = (self.volatility.fresh()[:, 0] > 0.0) & (self.volatility.count[0][:, 0] >= _FEWEST_RETURNS)
+        # What is usual of a range is the median of those that were published.
+        known = (self.volatility.fresh()[:, 0] > 0.0) & (self.volatility.count[0][:, 0] >= RANGE_BARS)
         word = self.swings.word[:, -1]
         self.highlights.update(t_ms, self.moves, edges, np.where(known, sigma, np.nan), word)
         self.situations.update(self.moves, self.record, self.highlights, self.side.side[:, -1], word)

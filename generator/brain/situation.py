@@ -104,6 +104,14 @@ def legs_of(line: FloatArray, least: float) -> LegBars | None:
     return None
 
 
+class _Rules(NamedTuple):
+    """Which situations bars may enter, enter from a great day, and stay in, (11, n) each."""
+
+    enters: Flags
+    from_great: Flags
+    stays: Flags
+
+
 class Situations(Part):
     """The situation shown, and what of it must be counted day by day."""
 
@@ -131,9 +139,9 @@ class Situations(Part):
         with np.errstate(invalid="ignore", divide="ignore"):
             self._count_days(moves, record)
             self._find_alone(moves, record)
-            enters, stays = self._rules(moves, record, highlights, side, word)
+            rules = self._rules(moves, record, highlights, side, word)
         known = np.isfinite(moves.moves[HOUR][:, -1] + moves.moves[DAY][:, -1])
-        self._follow(enters, stays, known & (record.count[HOUR_MOVE][:, -1] >= 24 * YOUNG_DAYS))
+        self._follow(rules, known & (record.count[HOUR_MOVE][:, -1] >= 24 * YOUNG_DAYS))
 
     def _count_days(self, moves: Moves, record: Record) -> None:
         """Count the windows of 24 hours, back from now, that moved one way, each a fifth of a usual day or more."""
@@ -168,8 +176,8 @@ class Situations(Part):
 
     def _rules(
         self, moves: Moves, record: Record, highlights: Highlights, side: FloatArray, word: FloatArray
-    ) -> tuple[Flags, Flags]:
-        """Return which situations each bar may enter and which it may stay in, (11, n) each."""
+    ) -> _Rules:
+        """Say which situations each bar may enter and which it may stay in."""
         bars = _bars(moves, record, highlights, side, self._hour)
         others = _middle_of_others(moves.moves[DAY][:, :-1], self.alone[:, 0])
         in_a_row = self.in_a_row[:, 0]
@@ -184,8 +192,7 @@ class Situations(Part):
         enters: list[Flags] = []
         for level, rules in ((_STAY, stays), (_ENTER, enters)):
             great = _great_day(bars, level)
-            # A shock inside a great day has the headline only where it stands out of that day, shown or not.
-            shock = _shock(bars, level, stays[0] if stays else great)
+            shock = _shock(bars, level, great)
             calm = (word == swings.CALM) & bars.is_flat & (bars.days < _CALM_DAYS[level])
             calm &= np.abs(bars.first) < _CALM_FIRST[level] * bars.usual_day
             at = np.flatnonzero(calm)
@@ -206,7 +213,9 @@ class Situations(Part):
             ]
         # By urgency: the shock comes first.
         order = [1, 0, *range(2, len(stays))]
-        return np.array(enters)[order], np.array(stays)[order]
+        # A shock takes the headline from a great day only where it stands out of that day.
+        from_great = [_shock(bars, _ENTER, stays[0]) if place == 1 else enters[place] for place in order]
+        return _Rules(np.array(enters)[order], np.array(from_great), np.array(stays)[order])
 
     def _have_legs(self, moves: Moves, record: Record, side: FloatArray) -> Flags:
         """Say where the day went both ways in two legs large enough to enter, and to stay, (2, n)."""
@@ -220,12 +229,13 @@ class Situations(Part):
                 out[level, bar] = legs_of(line, days * usual_day) is not None
         return out
 
-    def _follow(self, enters: Flags, stays: Flags, known: Flags) -> None:
+    def _follow(self, rules: _Rules, known: Flags) -> None:
         """Move from one situation to the next."""
         shown = int(self.shown[0])
         waited = int(self.waited[0])
-        first = enters.argmax(axis=0).tolist()
-        may_stay = stays.T.tolist()
+        first = rules.enters.argmax(axis=0).tolist()
+        first_from_great = rules.from_great.argmax(axis=0).tolist()
+        may_stay = rules.stays.T.tolist()
         situations = np.empty(len(known))
         waits = np.empty(len(known))
         for bar, is_known in enumerate(known.tolist()):
@@ -236,7 +246,10 @@ class Situations(Part):
                 shown = first[bar]
                 waited = 0
             else:
-                other = min(first[bar], shown) if may_stay[bar][shown] else first[bar]
+                is_great = shown == Situation.GREAT_DAY and may_stay[bar][shown]
+                other = first_from_great[bar] if is_great else first[bar]
+                if may_stay[bar][shown]:
+                    other = min(other, shown)
                 if other == shown:
                     waited = 0
                 else:

@@ -95,26 +95,32 @@ def market_now(ctx: TickContext) -> MarketFacts:
         happened = MarketFacts(now_ms=now_ms)
 
     coins = {asset: _coin_now(ctx, asset, happened.coins.get(asset)) for asset in ASSETS}
-    bitcoin = observed(ctx, DEFAULT_ASSET)
-    stale_ms = 0 if bitcoin.price_as_of_ms is None else now_ms - bitcoin.price_as_of_ms
     watched_ms, first_price = _watched(ctx.bars, now_ms)
     return replace(
         happened,
         now_ms=now_ms,
         coins={asset: coin for asset, coin in coins.items() if coin is not None},
         names=ASSET_NAMES,
-        minutes_stale=0.0 if fresh(ctx, DEFAULT_ASSET) else stale_ms / MINUTE_MS,
-        record_days=happened.record_days or watched_ms / DAY_MS,
+        # Hours count from the first that has a move, which of a record of a day is far from all of it.
+        record_days=happened.record_days if happened.record_days >= 1 else watched_ms / DAY_MS,
         first_price=first_price,
     )
 
 
 def _coin_now(ctx: TickContext, asset: str, coin: Coin | None) -> Coin | None:
-    """Return a coin with its published price, day, range and forecast; None without a price."""
+    """Return a coin with its published price, day, range and forecast; None without a price.
+
+    Of an old price nothing but its age is known.
+    """
     seen = observed(ctx, asset)
     now = price(seen.price)
     if now is None:
         return None
+    now_ms = ctx.observation.market_ms
+    if seen.price_as_of_ms is not None and not fresh(ctx, asset):
+        last = Coin(price=now, day=None, minutes_old=(now_ms - seen.price_as_of_ms) / MINUTE_MS)
+        if last.is_stale:
+            return last
     read = reading_of(ctx, asset)
     reach = _hour_range(read)
     moved = Coin(
@@ -127,7 +133,6 @@ def _coin_now(ctx: TickContext, asset: str, coin: Coin | None) -> Coin | None:
         return moved
 
     # The price of this minute may lie beyond the day's closed bars.
-    now_ms = ctx.observation.market_ms
     is_top = coin.high is not None and now > coin.high
     is_bottom = coin.low is not None and now < coin.low
     return moved._replace(

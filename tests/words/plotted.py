@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tests.words.oracles import WORDS
+from tests.words.claims import WORDS
 
 Floats = npt.NDArray[np.float64]
 GRID: Final = re.compile(r'<line class="grid" x1="[\d.]+" y1="([\d.]+)"')

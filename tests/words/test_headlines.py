@@ -13,6 +13,7 @@ from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.text.happened import Coin, MarketFacts, Situation
 from generator.catalog.text.headline import LONGEST, MOST_NUMBERS
 from generator.catalog.text.now import BOOK, asset_line, first_screen, headline, regime_summary
+from tests.words.claims import Complaint
 from tests.words.markets import DAY, Market, Reader, eventful, read_every
 from tests.words.oracles import History, Raw, complaints
 
@@ -37,7 +38,7 @@ def history(market: Market) -> History:
     return History(tuple(ASSET_NAMES), market.closes, market.high, market.low)
 
 
-def found_in(history: History, bar: int, text: str) -> list[str]:
+def found_in(history: History, bar: int, text: str) -> list[Complaint]:
     return complaints(text, Raw(history, bar))
 
 

@@ -94,6 +94,18 @@ def ago(hours: float) -> str:
     return f"{in_words(int(hours + 0.5))} hours ago"
 
 
+def elapsed(minutes: float) -> str:
+    """Say how long something has lasted.
+
+    >>> [elapsed(minutes) for minutes in (25.3, 89.0, 150.0, 3000.0)]
+    ['25 minutes', '89 minutes', 'three hours', 'two days']
+    """
+    if minutes < 90:
+        return f"{minutes:.0f} minutes"
+    hours = minutes / 60
+    return f"{in_words(int(hours + 0.5))} hours" if hours < 48 else f"{in_words(int(hours // 24))} days"
+
+
 def span(days: float) -> str:
     """Say how long a record is, rounded down.
 

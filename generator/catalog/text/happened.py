@@ -21,6 +21,7 @@ FEWEST_COINS: Final = 3  # of which there is an average
 YARDSTICK_DAYS: Final = 14.0  # on record, from which on an hour and a day are called usual, ordinary or rough
 WEEK_YARDSTICK_DAYS: Final = 30.0
 RANKED_DAYS: Final = 3.0  # from which on anything is ranked
+STALE_MINUTES: Final = 10.0  # of a price, from which on it is the last one and not the present
 
 
 class Situation(IntEnum):
@@ -113,6 +114,12 @@ class Coin(NamedTuple):
     low_ms: int | None = None
     hour_range: tuple[float, float] | None = None  # where it ends the next hour nine times in ten, as prices
     chance: Chance | None = None
+    minutes_old: float = 0.0  # of the price, where it is not fresh
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the price is too old for anything to be said of now."""
+        return self.minutes_old >= STALE_MINUTES
 
 
 @dataclass(frozen=True)
@@ -131,7 +138,6 @@ class MarketFacts:
     usual_week: float | None = None
     record_days: float = 0.0
     first_price: float | None = None  # of Bitcoin on a record of under a day
-    minutes_stale: float = 0.0  # since the last price of Bitcoin
     line_high: Moment | None = None  # of the day's line, against a day ago
     line_low: Moment | None = None
     largest: LargestHour | None = None
@@ -173,6 +179,11 @@ class MarketFacts:
     def bitcoin(self) -> Coin | None:
         """Bitcoin, where its price is known."""
         return self.coins.get(DEFAULT_ASSET)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether Bitcoin's price is known and too old for anything to be said of now."""
+        return self.bitcoin is not None and self.bitcoin.is_stale
 
     @property
     def coin(self) -> Coin | None:

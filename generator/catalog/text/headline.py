@@ -80,7 +80,7 @@ HEADLINE: Final[tuple[Sentence[MarketFacts], ...]] = (
     Sentence(
         "No new prices for {stale}; Bitcoin was last at {bitcoin_price}",
         "the last price is older than ten minutes",
-        lambda facts: facts.minutes_stale >= 10,
+        lambda facts: facts.is_stale,
     ),
     Sentence(
         "Just started: Bitcoin is at {bitcoin_price}",
@@ -126,7 +126,7 @@ HEADLINE: Final[tuple[Sentence[MarketFacts], ...]] = (
     Sentence("{Crypto} has {fallen_hour} {hour} in an hour{hour_leader}", "any other shock", _in(Situation.SHOCK)),
     # Row 2: a day far beyond the usual.
     Sentence(
-        "{Crypto} is {day_moved} in a day, but {hour_moved} in the last hour",
+        "{Crypto} is {day_moved} in a day, but {hour_moved} in the last hour{bitcoin_apart}",
         "a great day, and the last hour went against it by eight usual hours",
         _both(_in(Situation.GREAT_DAY), _turned_in_hour),
     ),

@@ -54,6 +54,11 @@ NOW_GROUPS: Final[Groups[MarketFacts]] = {
     # The first screen.
     "first_price": (
         Sentence("", "no price", lambda facts: facts.bitcoin is None),
+        Sentence(
+            "Bitcoin was last at {bitcoin_price}, {stale} ago.",
+            "its last price is older than ten minutes",
+            lambda facts: facts.is_stale,
+        ),
         Sentence("Bitcoin is at {bitcoin_price}.", "no day known", lambda facts: facts.bitcoin_day is None),
         Sentence(
             "Bitcoin is at {bitcoin_price}, as it was a day ago.",
@@ -159,6 +164,11 @@ NOW_GROUPS: Final[Groups[MarketFacts]] = {
     "asset": (Sentence("{asset_day}{coin_range}", "always", always),),
     "asset_day": (
         Sentence("{Focus}: no price is known.", "no price", lambda facts: facts.coin is None),
+        Sentence(
+            "{Focus} was last at {price}, {price_age} ago.",
+            "its last price is older than ten minutes",
+            lambda facts: coin_of(facts).is_stale,
+        ),
         Sentence("{Focus} {price}.", "no day known", lambda facts: coin_of(facts).day is None),
         Sentence("{Focus} {price}, {moved} in a day{coin_place}.", "else", always),
     ),
@@ -216,7 +226,8 @@ def headline(facts: MarketFacts) -> str:
 
 def first_screen(facts: MarketFacts) -> str:
     """Return what follows the headline: the price, the next hour, that no direction is known, the coins."""
-    direction = "Which way? Nobody knows, nor do we." if facts.bitcoin is not None else ""
+    is_open = facts.bitcoin is not None and not facts.is_stale
+    direction = "Which way? Nobody knows, nor do we." if is_open else ""
     return joined(
         [
             BOOK.say("first_price", facts),

@@ -76,7 +76,7 @@ SLOTS: Final[dict[str, Slot[MarketFacts]]] = {
     "record": lambda facts: figures.span(facts.record_days),
     "record_last": lambda facts: figures.last(facts.record_days),
     "record_ago": lambda facts: figures.ago(24 * facts.record_days),
-    "stale": lambda facts: f"{facts.minutes_stale:.0f} minutes",
+    "stale": lambda facts: figures.elapsed(known(facts.bitcoin).minutes_old),
     "known": lambda facts: in_words(len(facts.days)),
     "day": lambda facts: figures.size(known(facts.day)),
     "day_moved": lambda facts: figures.moved(known(facts.day)),
@@ -158,6 +158,7 @@ SLOTS: Final[dict[str, Slot[MarketFacts]]] = {
     # The coin in focus.
     "Focus": lambda facts: facts.name(facts.focus),
     "price": lambda facts: figures.dollars(coin_of(facts).price),
+    "price_age": lambda facts: figures.elapsed(coin_of(facts).minutes_old),
     "moved": lambda facts: figures.moved(known(coin_of(facts).day)),
     "below_high": lambda facts: figures.size(100 * (1 - coin_of(facts).price / known(coin_of(facts).high))),
     "above_low": lambda facts: figures.size(100 * (coin_of(facts).price / known(coin_of(facts).low) - 1)),
