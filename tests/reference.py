@@ -47,8 +47,10 @@ from generator.catalog.links import (
 )
 from generator.catalog.products import PRODUCTS
 from generator.catalog.text.book import Groups
+from generator.catalog.text.kept import SPELL
 from generator.catalog.text.lessons import ROUND
 from generator.catalog.text.now import BOOK
+from generator.catalog.text.paid import PAID_GROUPS
 from generator.catalog.text.pictured import PICTURED
 from generator.catalog.text.report.sentences import REPORT_GROUPS
 from generator.catalog.text.titles import TITLES
@@ -222,6 +224,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
         "place, case, wording", sentences(*(book.groups for book in (BOOK, PICTURED, TITLES, ROUND)))
     ),
     "report": lambda: table("place, case, wording", sentences(REPORT_GROUPS)),
+    "paid": lambda: table("place, case, wording", sentences(PAID_GROUPS, SPELL.groups)),
     "ballots": lambda: table("reason", ((str(one),) for one in Refusal)),
 }
 

@@ -43,9 +43,9 @@ from generator.compose.ladder import (
     pair_rows,
     ranges_of_week,
 )
+from generator.compose.paid_words import brain_headline, brain_summary_text
 from generator.compose.regime import MarketContext, market_context, regime
 from generator.compose.scores import KIND, Performance, TrackRecord, performance, score_limits, track_record
-from generator.compose.story import brain_headline, brain_summary_text
 
 
 class OverallDirection(coins.Agreeing):

@@ -33,10 +33,10 @@ from generator.compose.ladder import (
 )
 from generator.compose.liquidity_lite import LiquidityLiteAsset, liquidity_asset
 from generator.compose.main_brain import brain
+from generator.compose.paid_words import atlas_headline, atlas_summary
 from generator.compose.regime import Regime, breadth, label_of, regime, same_as_market
 from generator.compose.scores import KIND, TrackRecord, score_limits, track_record
 from generator.compose.spells import Spells, spells
-from generator.compose.story import atlas_headline, atlas_summary
 
 
 class AtlasAsset(coins.Weighed, coins.Quoted):

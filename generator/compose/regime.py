@@ -24,9 +24,9 @@ from generator.compose.context import Change, TickContext
 from generator.compose.envelope import PaidResponse, RichResponse, paid_envelope, rich_envelope, source_name
 from generator.compose.facts import facts, market_trend, moves, regime_sentence
 from generator.compose.inputs import FEWEST, asset_limitations, missing_reason, reading_of
+from generator.compose.paid_words import regime_headline, regime_summary
 from generator.compose.scores import KIND
 from generator.compose.spells import Spells, spells
-from generator.compose.story import regime_headline, regime_summary
 from generator.market.bars import BAR_MS
 
 HOLDS: Final = "Chance that this label still stands in four hours, percent 0..100; null where there is no label."

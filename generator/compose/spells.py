@@ -6,20 +6,21 @@ from typing import Final
 
 from pydantic import Field
 
+from generator.arena.rates import rate
 from generator.brain.label import LABELS
 from generator.brain.month import Month, MonthRank
 from generator.brain.side import SIDES
-from generator.brain.spells import UNRATED, Share, Spell, begun_on, enough, survival
+from generator.brain.spells import FEWEST_DAYS, FEWEST_SPELLS, UNRATED, Share, Spell, begun_on, enough, survival
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import fixed, iso, share, significant
 from generator.catalog.text import kept
-from generator.catalog.text.kept import SpellFacts
+from generator.catalog.text.kept import Lasted, SpellFacts
 from generator.compose.body import Body
 from generator.compose.context import TickContext
 
 STEPS: Final = ("calm_or_normal", "elevated_or_extreme")
 SPANS: Final[dict[str, int]] = {"1h": 1, "4h": 4, "12h": 12, "24h": 24}
-FEWEST: Final = "null with fewer than 10 such spells on 7 days"
+FEWEST: Final = f"null with fewer than {FEWEST_SPELLS} such spells on {FEWEST_DAYS} days"
 
 
 class Lasting(Body):
@@ -28,6 +29,12 @@ class Lasting(Body):
     percent: float = Field(description="Share of spells that last longer, percent 0..100; one that is not over counts.")
     low_percent: float = Field(description="Lower end of its 95% interval (Greenwood), percent.")
     high_percent: float = Field(description="Upper end of it, percent.")
+
+
+class LastingOn(Lasting):
+    """How many of the spells that got as far as the present one last so many hours more."""
+
+    n: int = Field(description="Spells that got as far.")
 
 
 class EndedBy(Body):
@@ -57,9 +64,8 @@ class StateSpells(Body):
         description=f"Share of them that lasts longer than 1, 4, 12 and 24 hours; {FEWEST}, or where none was seen so "
         "long."
     )
-    from_now: dict[str, float | None] = Field(
-        description=f"Of those that lasted as long as this one, the share that lasts so much longer, percent; {FEWEST} "
-        "that did."
+    from_now: dict[str, LastingOn | None] = Field(
+        description=f"Of those that lasted as long as this one, the share that lasts so much longer; {FEWEST} that did."
     )
     came_next: dict[str, int] = Field(description="State that followed to how often.")
     ended_by: EndedBy | None = Field(description="What ended those that are over; null where it is not known of any.")
@@ -117,7 +123,10 @@ def spells(ctx: TickContext) -> Spells | None:
         label=label,
         ranks=ranks,
         record_days=record_days,
-        statement=kept.ranks_sentence({name: rank.rank_percent for name, rank in ranks.items()}),
+        statement=kept.ranks_sentence(
+            {name: rank.rank_percent for name, rank in ranks.items()},
+            max((rank.n for rank in ranks.values()), default=0),
+        ),
     )
 
 
@@ -129,23 +138,26 @@ def _state(month: Month, every: Sequence[Spell], names: Sequence[str], words: di
     like = [spell for spell in every if spell.state == now.state]
     is_enough = enough(like)
     lasting = {name: _lasting(survival(like, hours)) if is_enough else None for name, hours in SPANS.items()}
-    outlasted = [spell for spell in like if spell.hours >= now.hours]
-    from_now = {name: _from_now(like, now.hours, hours) if enough(outlasted) else None for name, hours in SPANS.items()}
+    outlasted = [spell for spell in like if spell.hours > now.hours]
+    from_now = {name: _from_now(outlasted, now.hours, hours) for name, hours in SPANS.items()}
     came_next = Counter(names[spell.came_next] for spell in like if spell.came_next is not None)
     median = _median(like) if is_enough else None
     state = str(names[now.state])
     hours = fixed(now.hours, 2)
 
+    over = sum(came_next.values())
     facts = SpellFacts(
         state=words[state],
         hours=hours,
         n=len(like),
         days=begun_on(like),
         median=median,
-        lasting={name: None if each is None else each.percent for name, each in lasting.items()},
-        from_now=from_now,
-        came_next={words[name]: count for name, count in came_next.most_common()},
-        not_over=sum(spell.came_next is None for spell in like),
+        four_hours=_lasted(lasting["4h"]),
+        day=_lasted(lasting["24h"]),
+        as_old=len(outlasted),
+        four_more=_lasted(from_now["4h"]),
+        over=over,
+        next=_next(came_next, over, words),
     )
     return StateSpells(
         state=state,
@@ -153,7 +165,7 @@ def _state(month: Month, every: Sequence[Spell], names: Sequence[str], words: di
         hours=hours,
         n=len(like),
         days=facts.days,
-        not_over=facts.not_over,
+        not_over=sum(spell.came_next is None for spell in like),
         median_hours=median,
         survival=lasting,
         from_now=from_now,
@@ -172,13 +184,28 @@ def _lasting(found: Share | None) -> Lasting | None:
     return Lasting(percent=value, low_percent=low, high_percent=high)
 
 
-def _from_now(like: Sequence[Spell], age: float, hours: float) -> float | None:
-    """Return the share, percent, of the spells of some age that last so many hours longer."""
-    at_age = survival(like, age)
-    later = survival(like, age + hours)
-    if at_age is None or later is None or not at_age.value:
+def _lasted(found: Lasting | None) -> Lasted | None:
+    return None if found is None else Lasted(found.percent, found.low_percent, found.high_percent)
+
+
+def _next(came_next: Counter[str], over: int, words: dict[str, str]) -> tuple[str, Lasted] | None:
+    """Return what followed most of the spells that are over; None where its interval holds one half."""
+    if over < FEWEST_SPELLS:
         return None
-    return share(later.value / at_age.value)
+    ((name, count),) = came_next.most_common(1)
+    found = rate(count, over)
+    if found.percent is None or found.low_percent is None or found.high_percent is None or found.low_percent <= 50:
+        return None
+    return words[name], Lasted(found.percent, found.low_percent, found.high_percent)
+
+
+def _from_now(outlasted: Sequence[Spell], age: float, hours: float) -> LastingOn | None:
+    """Return the share of the spells that passed some age that last so many hours longer; None of too few."""
+    if not enough(outlasted):
+        return None
+    rest = [spell._replace(start_ms=spell.start_ms + round(age * HOUR_MS)) for spell in outlasted]
+    found = _lasting(survival(rest, hours))
+    return None if found is None else LastingOn(**found.as_fields(), n=len(outlasted))
 
 
 def _median(like: Sequence[Spell]) -> float | None:

@@ -123,11 +123,16 @@ def test_the_shares_that_last_longer_are_kaplan_and_meiers(axis: str) -> None:
         if lasting is not None and share is not None:
             assert lasting.percent == pytest.approx(100 * float(share), abs=0.06)
             assert lasting.low_percent <= lasting.percent <= lasting.high_percent
-    for name, percent in published.from_now.items():
+    got_as_far = sum(spell.hours > age for spell in like)
+    for name, lasting in published.from_now.items():
         here, later = outlasting(like, age), outlasting(like, age + float(name.removesuffix("h")))
-        is_few = sum(spell.hours >= age for spell in like) < FEWEST_SPELLS
+        is_few = got_as_far < FEWEST_SPELLS
         expected = None if is_few or not here or later is None else 100 * float(later / here)
-        assert percent == (None if expected is None else pytest.approx(expected, abs=0.06)), name
+        assert (lasting is None) == (expected is None), name
+        if lasting is not None and expected is not None:
+            assert lasting.percent == pytest.approx(expected, abs=0.06)
+            assert lasting.low_percent <= lasting.percent <= lasting.high_percent
+            assert lasting.n == got_as_far
     assert set(published.survival) == set(published.from_now) == {"1h", "4h", "12h", "24h"}
 
 
@@ -179,7 +184,7 @@ def test_too_few_spells_or_days_give_counts_and_no_share() -> None:
 
     assert made is not None
     assert made.side is not None
-    assert made.side.n == sum(spell.state == state for spell in few) < 10
+    assert made.side.n == sum(spell.state == state for spell in few) < FEWEST_SPELLS
     assert set(made.side.survival.values()) == {None}
     assert set(made.side.from_now.values()) == {None}
     assert made.side.median_hours is None
@@ -207,3 +212,51 @@ def test_a_rank_is_shown_in_the_unit_of_its_measure() -> None:
         "funding": {"now": 0.0123, "usual": None, "rank_percent": None, "n": 100},
         "volume": {"now": 1_235_000.0, "usual": 7_654_000.0, "rank_percent": 100.0, "n": 719},
     }
+
+
+def test_a_text_gives_each_share_with_its_interval_and_none_of_too_few() -> None:
+    few = spells(replace(full_context(), month=replace(month(), spells=MarketSpells(drawn(7, len(SIDES), 12), [], []))))
+    side = composed().side
+
+    assert few is not None
+    assert few.side is not None
+    assert side is not None
+    assert "in 100" not in few.side.text
+    assert "too few to say how long they last" in few.side.text
+    shares = side.text.count("in 100")
+    assert shares >= 2
+    assert side.text.count("allowing for luck)") == shares
+
+
+@pytest.mark.parametrize(("most", "over", "is_named"), [(20, 30, False), (25, 30, True), (12, 12, False)])
+def test_a_successor_is_named_where_its_interval_lies_above_one_half(most: int, over: int, *, is_named: bool) -> None:
+    ends = [1] * most + [2] * (over - most)
+    begins = [NOW - 4 * HOUR_MS * (over + 1 - place) for place in range(over)]
+    like = [Spell(0, at, at + HOUR_MS, came_next) for at, came_next in zip(begins, ends, strict=True)]
+    now = Spell(0, NOW - HOUR_MS, NOW, None)
+
+    made = spells(replace(full_context(), month=replace(month(), spells=MarketSpells([*like, now], [], []))))
+
+    assert made is not None
+    assert made.side is not None
+    assert ("gave way to" in made.side.text) is is_named
+
+
+@pytest.mark.parametrize(
+    ("rank", "words"),
+    [
+        (1.0, "the busiest day of trading"),
+        (0.95, "a day of trading among the busiest tenth"),
+        (0.5, "Nothing measured is among the highest or the lowest tenth"),
+        (0.04, "a day of trading among the quietest tenth"),
+        (0.0, "the quietest day of trading"),
+    ],
+)
+def test_a_rank_is_said_in_words(rank: float, words: str) -> None:
+    ranked = replace(month(), ranks={"volume": MonthRank(1.0, rank, 719, 1.0)})
+
+    made = spells(replace(full_context(), month=ranked))
+
+    assert made is not None
+    assert words in made.statement
+    assert not any(sign.isdigit() for sign in made.statement)

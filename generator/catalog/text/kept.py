@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from generator.catalog.counts import listed, quantity
+from generator.catalog.text.book import Book, Sentence, always, known
+from generator.catalog.text.figures import last
 from generator.catalog.words import MarketSide, RegimeLabel
 
 SIDE: Final[dict[str, str]] = {
@@ -26,72 +28,131 @@ LABEL: Final[dict[str, str]] = {
     RegimeLabel.TRANSITION: "a mixed regime",
     RegimeLabel.UNKNOWN: "an unknown regime",
 }
-RANKED: Final[dict[str, str]] = {
-    "stress": "expected volatility",
-    "dispersion": "the spread between the coins' days",
-    "correlation": "how closely the coins move together",
-    "funding": "funding",
-    "volume": "the day's volume",
-    "depth": "order-book depth",
+HIGH: Final = 90.0  # a rank from which on a measure stands out
+LOW: Final = 10.0
+_HIGHEST: Final = 99.95  # of 100, from which on no hour of the record is beyond
+# How each measure stands out: the lowest on record, among the lowest tenth, among the highest, the highest.
+RANKED: Final[dict[str, tuple[str, str, str, str]]] = {
+    "stress": (
+        "the calmest outlook",
+        "an outlook among the calmest tenth",
+        "an outlook among the roughest tenth",
+        "the roughest outlook",
+    ),
+    "dispersion": (
+        "the narrowest spread between the coins' days",
+        "a spread between the coins' days among the narrowest tenth",
+        "a spread between the coins' days among the widest tenth",
+        "the widest spread between the coins' days",
+    ),
+    "correlation": (
+        "the coins least in step",
+        "coins in step among the loosest tenth",
+        "coins in step among the closest tenth",
+        "the coins most in step",
+    ),
+    "funding": (
+        "the lowest funding",
+        "funding among the lowest tenth",
+        "funding among the highest tenth",
+        "the highest funding",
+    ),
+    "volume": (
+        "the quietest day of trading",
+        "a day of trading among the quietest tenth",
+        "a day of trading among the busiest tenth",
+        "the busiest day of trading",
+    ),
+    "depth": (
+        "the thinnest order books",
+        "order books among the thinnest tenth",
+        "order books among the deepest tenth",
+        "the deepest order books",
+    ),
 }
-HIGH: Final = 80.0  # a rank from which on a measure stands out
-LOW: Final = 20.0
+
+
+class Lasted(NamedTuple):
+    """A share of spells, with its 95% interval, percent."""
+
+    percent: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """Write it as a share of a hundred."""
+        return f"{self.percent:.0f} in 100 ({self.low:.0f} to {self.high:.0f} allowing for luck)"
 
 
 @dataclass(frozen=True, slots=True)
 class SpellFacts:
-    """What is published of the spells of one state; shares in percent, None where there are too few."""
+    """What is published of the spells of one state; a share is None where there are too few."""
 
     state: str
     hours: float | None
     n: int
     days: int
     median: float | None
-    lasting: Mapping[str, float | None]
-    from_now: Mapping[str, float | None]
-    came_next: Mapping[str, int]
-    not_over: int = 1  # or were not seen to end
+    four_hours: Lasted | None  # last longer
+    day: Lasted | None
+    as_old: int  # that got as far as this one
+    four_more: Lasted | None  # of those
+    over: int
+    next: tuple[str, Lasted] | None  # what followed more than half of those that are over, sure of that
+
+
+SPELL: Final[Book[SpellFacts]] = Book(
+    {
+        "spell": (Sentence("{spell_so_far} {spell_others}{spell_onward}{spell_next}", "always", always),),
+        "spell_so_far": (Sentence("{State}: {age} so far.", "always", always),),
+        "spell_others": (
+            Sentence(
+                "The record holds {seen} of it, too few to say how long they last.",
+                "fewer than 30 spells, or on fewer than seven days",
+                lambda spell: spell.four_hours is None,
+            ),
+            Sentence(
+                "Of {seen} on record {four_hours} lasted longer than four hours, and {day} longer than a day{median}.",
+                "30 spells on seven days or more, some seen for a day",
+                lambda spell: spell.day is not None,
+            ),
+            Sentence("Of {seen} on record {four_hours} lasted longer than four hours{median}.", "else", always),
+        ),
+        "median": (Sentence("; half were over within {median_age}", "known", lambda spell: spell.median is not None),),
+        "spell_onward": (
+            Sentence(
+                " Of the {as_old} that got as far as this one, {four_more} lasted four hours more.",
+                "30 spells as old",
+                lambda spell: spell.four_more is not None,
+            ),
+        ),
+        "spell_next": (
+            Sentence(
+                " Of the {over} that are over, {next_share} gave way to {next}.",
+                "30 that are over, and one successor whose interval lies above one half",
+                lambda spell: spell.next is not None,
+            ),
+        ),
+    },
+    {
+        "State": lambda spell: spell.state[0].upper() + spell.state[1:],
+        "age": lambda spell: span(spell.hours or 0.0),
+        "seen": lambda spell: f"{quantity(spell.n, 'spell')} on {quantity(spell.days, 'day')}",
+        "four_hours": lambda spell: str(known(spell.four_hours)),
+        "day": lambda spell: str(known(spell.day)),
+        "median_age": lambda spell: span(known(spell.median)),
+        "as_old": lambda spell: str(spell.as_old),
+        "four_more": lambda spell: str(known(spell.four_more)),
+        "over": lambda spell: str(spell.over),
+        "next": lambda spell: with_article(known(spell.next)[0]),
+        "next_share": lambda spell: str(known(spell.next)[1]),
+    },
+)
 
 
 def spell_text(facts: SpellFacts) -> str:
     """Say how long the present spell has lasted, how long others did, and what came next."""
-    sentences = [_so_far(facts), _others(facts), _onward(facts), _next(facts)]
-    return " ".join(sentence for sentence in sentences if sentence)
-
-
-def _so_far(facts: SpellFacts) -> str:
-    name = facts.state[0].upper() + facts.state[1:]
-    return f"{name}: {span(facts.hours or 0.0)} so far."
-
-
-def _others(facts: SpellFacts) -> str:
-    seen = f"{quantity(facts.n, 'spell')} on {quantity(facts.days, 'day')}"
-    if facts.lasting["4h"] is None:
-        return f"The record holds {seen} of it, too few for a share."
-    parts = [
-        f"{_whole(percent)} of 100 outlast {hours}"
-        for hours, percent in (("four hours", facts.lasting["4h"]), ("a day", facts.lasting["24h"]))
-        if percent is not None
-    ]
-    half = "" if facts.median is None else f"; half of them are over within {span(facts.median)}"
-    return f"Of {seen} in the record, {listed(parts)}{half}."
-
-
-def _onward(facts: SpellFacts) -> str:
-    percent = facts.from_now["4h"]
-    if percent is None:
-        return ""
-    return f"Of those that had come as far as this one, {_whole(percent)} of 100 lasted four hours more."
-
-
-def _next(facts: SpellFacts) -> str:
-    if not facts.came_next or facts.state in STEP.values():
-        return ""
-    (name, count), *_ = facts.came_next.items()
-    total = sum(facts.came_next.values())
-    if count == total:
-        return f"All {total} that are over gave way to {with_article(name)}."
-    return f"Of the {total} that are over, {count} gave way to {with_article(name)}."
+    return SPELL.say("spell", facts)
 
 
 def with_article(name: str) -> str:
@@ -101,20 +162,27 @@ def with_article(name: str) -> str:
     return f"a {name}" if name in SIDE.values() else name
 
 
-def ranks_sentence(ranks: Mapping[str, float | None]) -> str:
-    """Name the measures that stand out in their month; say so where none does."""
-    high = [f"{RANKED[name]} ({_whole(rank)})" for name, rank in ranks.items() if rank is not None and rank >= HIGH]
-    low = [f"{RANKED[name]} ({_whole(rank)})" for name, rank in ranks.items() if rank is not None and rank <= LOW]
-    parts = []
-    if high:
-        parts.append(f"high in its month, by rank of 100: {listed(high)}")
-    if low:
-        parts.append(f"low in its month: {listed(low)}")
-    if not parts:
-        known = [name for name, rank in ranks.items() if rank is not None]
-        return "No measure of the market is far from the middle of its month." if known else ""
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
+def ranks_sentence(ranks: Mapping[str, float | None], hours: int) -> str:
+    """Name the measures that stand out in the kept month; say so where none does.
+
+    Args:
+        ranks: percent of its hours with a smaller value.
+        hours: of it.
+    """
+    found = []
+    for name, rank in ranks.items():
+        if rank is None or LOW < rank < HIGH:
+            continue
+        lowest, low, high, highest = RANKED[name]
+        if rank >= HIGH:
+            found.append(highest if rank >= _HIGHEST else high)
+        else:
+            found.append(lowest if rank <= 100 - _HIGHEST else low)
+    if found:
+        return f"What stands out of {last(hours / 24)}: {listed(found)}."
+    if any(rank is not None for rank in ranks.values()):
+        return f"Nothing measured is among the highest or the lowest tenth of {last(hours / 24)}."
+    return ""
 
 
 def span(hours: float) -> str:
@@ -129,7 +197,3 @@ def span(hours: float) -> str:
         return quantity(round(hours), "hour")
     days = f"{hours / 24:.1f}".removesuffix(".0")
     return f"{days} days"
-
-
-def _whole(percent: float) -> int:
-    return round(percent)

@@ -1,1 +1,0 @@
-"""The human report as a story."""
