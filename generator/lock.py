@@ -27,15 +27,22 @@ except ImportError:  # Windows, where the commands of readers run
     def _lock(descriptor: int) -> None:
         _change(descriptor, msvcrt.LK_NBLCK)  # type: ignore[attr-defined, unused-ignore]
 
-    def _try_for_a_moment(descriptor: int) -> None:
-        _lock(descriptor)
+    def _unlock(descriptor: int) -> None:
         _change(descriptor, msvcrt.LK_UNLCK)  # type: ignore[attr-defined, unused-ignore]
+
+    def _try_for_a_moment(descriptor: int) -> None:
+        # Windows has no shared lock here: of two that ask in one moment, one may take the other for the holder.
+        _lock(descriptor)
+        _unlock(descriptor)
 
 else:
 
     def _lock(descriptor: int) -> None:
         """Take the lock of a file; OSError where another process has it."""
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _unlock(descriptor: int) -> None:
+        """Leave it to closing the file, which gives the lock back at once; Windows does so when it comes to it."""
 
     def _try_for_a_moment(descriptor: int) -> None:
         """Raise OSError where a process has the lock of a file; two may ask at the same time."""
@@ -91,6 +98,8 @@ class StateLock:
         if self._descriptor is not None:
             with contextlib.suppress(OSError):  # what is left behind is not believed: see `note_of`
                 os.ftruncate(self._descriptor, 0)
+            with contextlib.suppress(OSError):
+                _unlock(self._descriptor)
             os.close(self._descriptor)
             self._descriptor = None
 

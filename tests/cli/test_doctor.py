@@ -12,6 +12,7 @@ from prometheus_client import generate_latest
 
 from gateway.http.metrics import Metrics
 from gateway.ledger.store import Ledger
+from generator.catalog.products import PRODUCTS
 from generator.cli.doctor import Check, check_sqlite, examine, verdict
 from generator.record.memory.database import open_database
 from tests.ledger.test_damaged_ledger import damage, fill
@@ -62,6 +63,20 @@ def test_each_reason_why_no_sale_is_possible_is_a_line() -> None:
         checks = examine(origin)
 
     assert sales(checks) == [(False, SILENT), (False, FULL)]
+
+
+def test_a_product_that_lacks_its_days_is_a_line_that_says_so() -> None:
+    lacking = "not for sale: it needs 28.5 days of prices and has 3.0"
+    problem = json.dumps({"status": 503, "detail": lacking, "reason": "not_for_sale"}).encode()
+    product = PRODUCTS[0]
+
+    def answer(path: str, _body: bytes | None) -> tuple[int, bytes]:
+        return {"/status.json": (200, b"{}"), product.path: (503, problem)}.get(path, (404, b"{}"))
+
+    with local_servers.answering(answer) as origin:
+        checks = {check.what: check for check in examine(origin)}
+
+    assert checks[product.path] == Check(product.path, False, f"503, {lacking}")
 
 
 def test_a_gateway_that_can_sell_is_one_good_line() -> None:

@@ -8,6 +8,7 @@ from algosdk import transaction
 from gateway.devnet.errors import DevnetError, LedgerRefusal
 from gateway.devnet.keys import new_key
 from gateway.devnet.transactions import signed
+from gateway.payments.advice import advice_on
 from gateway.wire.networks import DEVNET, TESTNET
 from tests.support.devnet_app import clock_at_start, group, ledger_at, pass_rounds, pay, send_asset
 
@@ -51,6 +52,17 @@ def test_a_transaction_with_one_wrong_thing_is_refused_and_nothing_moves(
 
         assert ledger.micro_algos(ann.address) == 10 * ALGO
         assert ledger.micro_algos(bob.address) == 0
+
+
+def test_the_refusal_of_a_fee_that_nobody_pays_says_what_to_do(tmp_path: Path) -> None:
+    ann, bob = new_key(), new_key()
+    with ledger_at(tmp_path, clock_at_start()) as ledger:
+        ledger.fund(ann.address, 10 * ALGO, 0)
+
+        with pytest.raises(LedgerRefusal) as refused:
+            ledger.submit([pay(ann, ALGO, bob.address, ledger.rounds.current(), fee=999)])
+
+    assert advice_on(str(refused.value)).startswith("the fee of one of its transactions is not paid: ")
 
 
 def test_a_signature_of_another_key_or_a_changed_bit_is_refused(tmp_path: Path) -> None:

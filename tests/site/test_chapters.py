@@ -415,6 +415,21 @@ def test_chapters_lead_from_the_first_to_the_last_and_the_old_anchors_to_them() 
         assert f'Next: <a href="/learn/{after.name}/">' in html
 
 
+def test_what_leads_into_the_practice_page_has_its_target_without_scripts() -> None:
+    practice = rendered()["/learn/practice/index.html"].decode()
+    there = set(re.findall(r' id="([^"]+)"', practice))
+    led = {
+        anchor
+        for page, content in rendered().items()
+        if page.endswith(".html")
+        for anchor in re.findall(r'href="/learn/practice/#([^"]+)"', content.decode())
+    }
+
+    assert led >= {chapter.practice for chapter in CHAPTERS if chapter.practice} != set()
+    assert led <= there
+    assert "daily" in there  # where the feed leads
+
+
 def test_a_twin_has_no_trace_of_what_needs_a_script() -> None:
     pages = Rendered(replace(view(), month=MONTH))
 

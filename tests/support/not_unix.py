@@ -24,9 +24,11 @@ NOT_IN_OS: Final = (
     *("preadv", "pwrite", "pwritev", "setsid", "setuid", "statvfs", "sync", "sysconf", "posix_fallocate"),
 )
 LIBRARY: Final = sysconfig.get_path("stdlib")
+REGIONS: Final[dict[int, set[tuple[int, int]]]] = {}  # that are locked: position and bytes, by descriptor
 GUARDED: Final = ("mcp/server/stdio.py",)  # imports them where `sys.platform` says so
 import_as_ever = builtins.__import__
 open_as_ever = os.open
+close_as_ever = os.close
 find_as_ever = importlib.util.find_spec
 
 
@@ -41,6 +43,12 @@ def import_module(name: str, *args: Any, **named: Any) -> ModuleType:
     return import_as_ever(name, *args, **named)
 
 
+def close_file(fd: int) -> None:
+    """Close a file as ever; one with a locked region is our mistake."""
+    assert not REGIONS.pop(fd, None), "closed with a locked region"
+    close_as_ever(fd)
+
+
 def open_file(path: Any, *args: Any, **named: Any) -> int:
     """Open a file as ever, and no folder."""
     if Path(path).is_dir():
@@ -49,12 +57,24 @@ def open_file(path: Any, *args: Any, **named: Any) -> int:
 
 
 def locks() -> ModuleType:
-    """Return what `msvcrt` has to lock bytes with; here it locks the file."""
-    module = ModuleType("msvcrt")
-    kinds = {0: fcntl.LOCK_UN, 2: fcntl.LOCK_EX | fcntl.LOCK_NB}
+    """Return what `msvcrt` has to lock bytes with; here it locks the file.
 
-    def locking(descriptor: int, mode: int, _count: int) -> None:
-        fcntl.flock(descriptor, kinds[mode])
+    As its documentation says, a region begins at the position in the file, is unlocked where it was locked, is locked
+    once, and is unlocked before its file is closed, which `close_file` holds our code to.
+    """
+    module = ModuleType("msvcrt")
+
+    def locking(descriptor: int, mode: int, count: int) -> None:
+        region = (os.lseek(descriptor, 0, os.SEEK_CUR), count)
+        held = REGIONS.setdefault(descriptor, set())
+        if mode == module.LK_NBLCK and region not in held:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held.add(region)
+        elif mode == module.LK_UNLCK and region in held:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            held.remove(region)
+        else:
+            raise PermissionError(13, "Permission denied")
 
     module.__dict__.update(locking=locking, LK_UNLCK=0, LK_NBLCK=2)
     return module
@@ -74,6 +94,7 @@ def become_windows() -> None:
         if hasattr(os, name):
             delattr(os, name)
     os.open = open_file
+    os.close = close_file
     importlib.util.find_spec = find_spec
     builtins.__import__ = import_module
 
