@@ -15,14 +15,12 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Final, NamedTuple
 
-from generator.arena.blocks import Cell, Ratio, bin_of
+from generator.arena.blocks import Cell, Ratio, bin_of, bins_of
 from generator.arena.moves import mean, skill
-from generator.arena.ranges import ENOUGH_BLOCKS
-from generator.arena.rates import ENOUGH, rate
-from generator.arena.values import Bin, HoldRecord, HoldScores, Hour, MeanInterval, Proportion
+from generator.arena.rates import enough_for_skill
+from generator.arena.values import HoldRecord, HoldScores, Hour, MeanInterval
 from generator.brain.holds import HOURS
 from generator.brain.label import REGIMES
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
@@ -33,11 +31,9 @@ KIND: Final = ConfidenceKind.HOLDS_FOUR_HOURS.value
 AHEAD_MS: Final = HOURS * HOUR_MS
 CLOSE_MS: Final = 5 * MINUTE_MS
 EDGES: Final = (0.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0)  # percent
-ENOUGH_CHANGES: Final = 10  # labels that did not stand, below which no skill is shown
 _LABELS: Final = tuple(label.value for label in REGIMES)
 _UNITS: Final = 10_000  # a published chance is a whole number of these
 _E8: Final = _UNITS**2
-_MISSED: Final = 0.025  # of each end of a 95% interval
 
 
 class _Case(NamedTuple):
@@ -105,7 +101,7 @@ class HoldSums:
         brier = mean(self.climate.above, _E8, n)
         climate = mean(self.climate.below, _E8, n)
         persistence = mean(self.persistence.below, _E8, n)
-        says_something = came.blocks >= ENOUGH_BLOCKS and n - came.above >= ENOUGH_CHANGES
+        shows_skill = enough_for_skill(came.blocks, came.above, n)
 
         return HoldScores(
             hours=self.hours,
@@ -114,38 +110,18 @@ class HoldSums:
             since_ms=self.first_ms if self.hours else None,
             until_ms=self.last_ms if self.hours else None,
             said_percent=self.held.said_percent,
-            held=_share(came, backtest=backtest),
+            held=came.rate(backtest=backtest),
             brier=brier,
             climate_brier=climate,
             persistence_brier=persistence,
-            climate_skill_percent=skill(brier, climate, self.climate) if says_something else MeanInterval(),
-            persistence_skill_percent=skill(brier, persistence, self.persistence) if says_something else MeanInterval(),
-            bins=tuple(self._bin(at, low, high, backtest=backtest) for at, (low, high) in enumerate(pairwise(EDGES))),
+            climate_skill_percent=skill(brier, climate, self.climate) if shows_skill else MeanInterval(),
+            persistence_skill_percent=skill(brier, persistence, self.persistence) if shows_skill else MeanInterval(),
+            bins=bins_of(EDGES, self.bins, backtest=backtest),
         )
-
-    def _bin(self, at: int, low: float, high: float, *, backtest: bool) -> Bin:
-        cell = self.bins.get(at, Cell())
-        n = cell.came.below
-        hit = _share(cell.came, backtest=backtest) if n >= ENOUGH else None
-        return Bin(low, high, n, hit, cell.said_percent)
 
 
 def _added(cell: Cell, cases: Sequence[_Case]) -> Cell:
     return cell.plus(sum(case.said for case in cases), sum(case.held for case in cases), len(cases))
-
-
-def _share(came: Ratio, *, backtest: bool) -> Proportion:
-    """Return how often the label stood; where it always or never did, with the exact limits of as many free cases.
-
-    Source: C. J. Clopper and E. S. Pearson, The use of confidence or fiducial limits, 1934.
-    """
-    n = came.below
-    if not n or 0 < came.above < n:
-        return came.rate(backtest=backtest)
-
-    edge = 100 * _MISSED ** (came.design_effect / n)
-    exact = MeanInterval(100.0, edge, 100.0) if came.above else MeanInterval(0.0, 0.0, 100 - edge)
-    return rate(came.above, n, backtest=backtest, resampled=exact)
 
 
 Sums = Mapping[str, HoldSums]  # by kind, empty where the hour was kept before kinds existed

@@ -23,6 +23,7 @@ from generator.compose.coins import ExpectedMove, Quoted, call_of, expected_move
 from generator.compose.context import Change, TickContext
 from generator.compose.envelope import PaidResponse, RichResponse, paid_envelope, rich_envelope, source_name
 from generator.compose.facts import facts, market_trend, moves, regime_sentence
+from generator.compose.holds import RegimeReliability, regime_reliability
 from generator.compose.inputs import FEWEST, asset_limitations, missing_reason, reading_of
 from generator.compose.paid_words import regime_headline, regime_summary
 from generator.compose.scores import KIND
@@ -37,6 +38,9 @@ class Reliability(Body):
 
     kind: str = Field(description="replayed: checked on recorded markets that no rule was fitted to.")
     report: str = Field(description="Where the check is described.")
+    record: RegimeReliability | None = Field(
+        description="What the service's own live chances were worth so far; null below 30 hours of which it is known."
+    )
 
 
 class RegimeChances(Body):
@@ -248,7 +252,11 @@ def regime(ctx: TickContext) -> Regime:
         previous_mode=None if now.previous_side is None else words.MODE_OF_SIDE[now.previous_side],
         previous_label=now.previous,
         as_of=as_of,
-        reliability=Reliability(kind=REGIME_RELIABILITY, report=ctx.site.base_url + METHODOLOGY),
+        reliability=Reliability(
+            kind=REGIME_RELIABILITY,
+            report=ctx.site.base_url + METHODOLOGY,
+            record=regime_reliability(ctx.arena.holds.live),
+        ),
     )
 
 

@@ -14,6 +14,7 @@ from generator.catalog.words import RoundPhase, TeacherStatus
 from generator.compose.body import Body, Percent, Score
 from generator.compose.context import TickContext
 from generator.compose.envelope import NoticeResponse, notice_envelope
+from generator.compose.holds import RegimeRecord, regime_record
 from generator.compose.inputs import is_simulated
 from generator.compose.scores import (
     Estimate,
@@ -37,6 +38,7 @@ class MainBrainStatistics(Body):
     how_far: HowFar = Field(description="How far prices would move: the ranges, scored.")
     move_by_hour: tuple[MoveHourRow, ...] = Field(description="Whether they would move, by hour of the day.")
     record: TrackRecord = Field(description="Whether and which way they would move: scores with their counts.")
+    regime: RegimeRecord = Field(description="Whether the regime's label would still stand: the chances, scored.")
 
 
 class CoreLearning(Body):
@@ -116,6 +118,7 @@ def statistics(ctx: TickContext) -> StatisticsResponse:
             how_far=how_far(ctx.arena),
             move_by_hour=move_hours(ctx.arena.hourly_record.move),
             record=track_record(ctx.arena.hourly_record, simulated=is_simulated(ctx)),
+            regime=regime_record(ctx.arena.holds),
         ),
         core_learning=core_learning(ctx),
         arena=arena(ctx),

@@ -116,6 +116,14 @@ def test_a_picture_for_other_sites_needs_no_style_and_answers_no_pointer() -> No
     assert "a simulated market, 20 Nov 2026, 09:53 UTC. For learning only." in "".join(picture.itertext())
 
 
+def test_an_hour_names_the_kind_of_its_chances_and_one_from_before_kinds_none() -> None:
+    header, old, new = hours_csv((HOURS[0], replace(HOURS[1], chances_kind="holds_four_hours"))).decode().splitlines()
+
+    assert header.endswith(",price_HBAR,chances_kind")
+    assert old.endswith(",")
+    assert new.endswith(",holds_four_hours")
+
+
 def test_a_day_is_called_by_what_bitcoin_did_from_its_first_hour_to_its_last() -> None:
     known = [replace(hour, headline=f"{place}.") for place, hour in enumerate(HOURS[-10:])]
     fallen = [*known[:-1], replace(known[-1], prices={"BTC": 95_000.0})]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from generator.arena.values import PredictionMade
+from generator.arena.values import HoldScores, PredictionMade
 from generator.brain.forecast import OutcomeChances
 from generator.catalog.assets import ASSETS
 from generator.catalog.links import asset_path
@@ -519,6 +519,48 @@ def test_the_record_shows_each_level_of_confidence_with_what_came_true() -> None
         low, high = part["hit"]["low_percent"], part["hit"]["high_percent"]
         assert row["95% interval"] == f"{low:.1f} to {high:.1f}%"
         assert row["Confidence inside it"] == ("yes" if low <= part["said_percent"] <= high else "no")
+
+
+def test_the_record_shows_each_chance_of_the_regime_with_how_often_it_stood() -> None:
+    html = html_of()["/track-record/index.html"]
+    rows = table(html, "Chance that the label still stands, and how often it did")
+    live = body("statistics")["main_brain"]["regime"]["live"]
+    bins = [part for part in live["calibration"] if part["hit"]]
+
+    assert len(rows) == len(bins) == 3
+    for row, part in zip(rows, bins, strict=True):
+        assert shows(row["Mean chance"], part["said_percent"], places=1)
+        assert row["Hours"] == f"{part['n']:,}"
+        assert shows(row["Still stood"], part["hit"]["percent"], places=1)
+        low, high = part["hit"]["low_percent"], part["hit"]["high_percent"]
+        assert row["95% interval"] == f"{low:.1f} to {high:.1f}%"
+        assert row["Chance inside it"] == ("yes" if low <= part["said_percent"] <= high else "no")
+
+
+def test_the_record_shows_the_scores_of_the_regimes_chances_as_published() -> None:
+    html = html_of()["/track-record/index.html"]
+    rows = table(html, "Brier score of the four labels, 0 is perfect")
+    regime = body("statistics")["main_brain"]["regime"]
+    live = regime["live"]
+
+    names = ("four_way_brier", "four_way_brier_climate", "four_way_brier_persistence")
+    assert [row["Brier score"] for row in rows] == [f"{live[name]:.4f}" for name in names]
+    assert rows[0]["Skill against it"] == ""
+    for row, name in zip(rows[1:], ("climate_skill_percent", "persistence_skill_percent"), strict=True):
+        value, low, high = (f"{live[name][end]:+.1f}%" for end in ("value", "low", "high"))
+        assert row["Skill against it"] == f"{value} ({low} to {high})"
+    assert unescape(regime["statement"]) in plain(html)
+
+
+def test_before_thirty_live_cases_the_table_is_the_backtests_and_says_so() -> None:
+    ctx = context()
+    few = replace(builders.holds(), live=HoldScores())
+    html = Rendered(replace(ctx, arena=replace(ctx.arena, holds=few)))["/track-record/index.html"]
+
+    rows = table(html, "Chance that the label still stands, and how often it did")
+    assert [row["Hours"] for row in rows] == [str(part.n) for part in few.backtest.bins if part.hit]
+    assert "Until 30 live chances have come due, the tables are of the backtest" in plain(html)
+    assert "No label&#39;s chance to stand for 4 hours has been scored yet." in html
 
 
 def test_the_first_figure_of_the_record_is_the_share_inside_the_90_percent_range() -> None:

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from generator.arena.holds import KIND, HoldTotals
 from generator.arena.teacher import ALL
 from generator.arena.values import (
     ArenaView,
@@ -14,6 +15,8 @@ from generator.arena.values import (
     Burst,
     Event,
     ForecastScores,
+    HoldRecord,
+    Hour,
     LadderScore,
     LadderScores,
     Lesson,
@@ -36,6 +39,7 @@ from generator.brain.derivatives import NO_PRESSURE, Pressure
 from generator.brain.evidence import Evidence
 from generator.brain.facts import BASELINES, AssetWeek, MarketWeek
 from generator.brain.forecast import Forecast, OutcomeChances
+from generator.brain.label import REGIMES
 from generator.brain.ladder import Ladder, Partition, ladders
 from generator.brain.ranges import RangeModel
 from generator.brain.reading import (
@@ -51,6 +55,7 @@ from generator.brain.reading import (
 from generator.brain.structure import Counts
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import DAY_MS
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.happened import Coin, LargestHour, MarketFacts, Moment, Situation
 from generator.catalog.text.labels import NO_FUTURES
@@ -385,6 +390,22 @@ def lesson(number: int) -> Lesson:
     )
 
 
+@cache
+def holds() -> HoldRecord:
+    """Return what forty days of hours show of the regime's chances, ten of a backtest and one of an earlier kind."""
+    stands = (("range", 11), ("risk_on", 7), ("range", 5), ("risk_off", 13), ("high_volatility", 9))
+    labels = [label for label, length in stands for _ in range(length)]
+    hours = []
+    for number in range(51 * 24):
+        label = labels[number % len(labels)]
+        stays, goes = ((0.61, 0.13), (0.7, 0.1), (0.85, 0.05))[number % 3]
+        chances = tuple(stays if regime.value == label else goes for regime in REGIMES)
+        at_ms = NOW_MS - NOW_MS % DAY_MS + (number - 50 * 24) * HOUR_MS + 5_000
+        kind = None if number < 24 else KIND
+        hours.append(Hour(at_ms, at_ms, label, chances, "", {}, 24 <= number < 11 * 24, kind))
+    return HoldTotals().plus(hours, hours[-1].at_ms).record()
+
+
 def arena() -> ArenaView:
     live_start = NOW_MS - 53 * 60_000
     return ArenaView(
@@ -396,6 +417,7 @@ def arena() -> ArenaView:
         teacher=LessonMetrics(46, rate(46, 39.1), rate(46, 34.8), rate(46, 41.3), {PatternType.BRAIN_ONLY: 18}),
         arena_record=record("arena", 46),
         how_far=how_far(),
+        holds=holds(),
         week_of_ranges={
             (asset, horizon): RangeWeek(160, 81, 145, 160 * 1.2345 * (place + 1), 3.2109, 7)
             for asset in ASSETS

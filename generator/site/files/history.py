@@ -168,14 +168,14 @@ def hours_csv(hours: Sequence[Hour]) -> bytes:
     """Write the hours as CSV: what was published first in each, or read by the backtest at its beginning."""
     chances = (f"chance_{label}" for label in REGIMES)
     prices = (f"price_{asset}" for asset in ASSETS)
-    columns = ["at", "market_time", "warm_up", "regime", *chances, *prices]
+    columns = ["at", "market_time", "warm_up", "regime", *chances, *prices, "chances_kind"]
     return csv_file(columns, map(_hour_row, hours))
 
 
 def _hour_row(hour: Hour) -> list[Any]:
     chances = hour.chances or (None,) * len(REGIMES)
     prices = (hour.prices.get(asset) for asset in ASSETS)
-    return [iso(hour.at_ms), iso(hour.market_ms), hour.warm_up, hour.label, *chances, *prices]
+    return [iso(hour.at_ms), iso(hour.market_ms), hour.warm_up, hour.label, *chances, *prices, hour.chances_kind]
 
 
 def badge(hours: Sequence[Hour], ctx: TickContext) -> str:

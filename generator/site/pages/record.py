@@ -10,6 +10,7 @@ from generator.arena.values import (
     ArenaView,
     BacktestScores,
     ForecastScores,
+    HoldRecord,
     HorizonRecord,
     MeanInterval,
     MoveScores,
@@ -20,6 +21,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.labels import CALL
 from generator.catalog.words import Call
+from generator.compose.holds import holds_statement
 from generator.compose.scores import (
     compared,
     far_statement,
@@ -109,6 +111,7 @@ def record_view(
         "far": tuple((HORIZONS[scores.horizon].words, scores, far_statement(scores)) for scores in arena.how_far),
         "ladder": _ladder(arena),
         "move": _move(arena.hourly_record.move, backtest.hourly.move if backtest else None, source),
+        "holds": _holds(arena.holds),
         "before": _before(arena),
         "grid_before_ms": _last_before_calls(grid),
         **_far_charts(arena, source),
@@ -235,6 +238,25 @@ def _move(scores: MoveScores, tested: MoveScores | None, source: Markup | str) -
         "levels": levels,
         "hours": hours,
     }
+
+
+def _holds(record: HoldRecord) -> dict[str, Any]:
+    """Return what the page shows of whether a label still stood; before 30 live cases the table is the backtest's."""
+    is_live = enough(record.live.held)
+    scores = record.live if is_live else record.backtest
+    levels = tuple(
+        (percent(level.said_percent), f"{level.n:,}", share(level.hit), interval(level.hit), level.fits)
+        for level in scores.bins
+        if level.hit is not None
+    )
+    rows = ()
+    if enough(scores.held):
+        rows = (
+            ("The chances", _score(scores.brier), ""),
+            ("How often each label stood before", _score(scores.climate_brier), skill_of(scores.climate_skill_percent)),
+            ("Sure that it stays", _score(scores.persistence_brier), skill_of(scores.persistence_skill_percent)),
+        )
+    return {"statement": holds_statement(record), "levels": levels, "rows": rows, "tested": bool(rows) and not is_live}
 
 
 def _calls(rates: Mapping[Call, Proportion]) -> tuple[tuple[str, str, str, str], ...]:

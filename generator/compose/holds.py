@@ -1,0 +1,136 @@
+"""The record of the regime's chances as published: whether the label still stood four hours later."""
+
+from pydantic import Field
+
+from generator.arena.holds import AHEAD_MS
+from generator.arena.rates import ENOUGH, enough, in_words
+from generator.arena.values import HoldRecord, HoldScores, MeanInterval
+from generator.catalog.counts import quantity
+from generator.catalog.durations import HOUR_MS
+from generator.catalog.formats import iso_or_none
+from generator.compose.body import Body, Percent, Score
+from generator.compose.scores import CalibrationBin, Estimate, Rate, calibration_bin, estimate, published_rate
+
+_AHEAD = f"{AHEAD_MS // HOUR_MS} hours"
+
+
+class RegimeScores(Body):
+    """Whether the label of an hour still stood four hours later, against the chances kept of it."""
+
+    hours: int = Field(description="Hours kept with a label and its chances, of the UTC days that are counted.")
+    n: int = Field(description="Of these, hours whose label four hours later was kept too.")
+    days: int = Field(description="UTC days with such an hour: the blocks of the intervals.")
+    since: str | None = Field(description="The first of the hours, ISO 8601 UTC.")
+    until: str | None = Field(description="The last of them; a day is counted at 04:00 UTC on the next.")
+    said_percent: Percent = Field(description="Mean chance that the label still stands, percent.")
+    held: Rate = Field(description="How often it did.")
+    four_way_brier: Score = Field(description="Brier score of the four labels' chances, 0..2, lower is better.")
+    four_way_brier_climate: Score = Field(description="That of how often each label stood before.")
+    four_way_brier_persistence: Score = Field(description="That of being sure that the label stays.")
+    climate_skill_percent: Estimate | None = Field(
+        description="1 - Brier / the climate's, percent; null below ten days or ten labels of either kind."
+    )
+    persistence_skill_percent: Estimate | None = Field(description="The same against persistence.")
+    calibration: tuple[CalibrationBin, ...] = Field(description="Chance that it still stands against how often it did.")
+
+
+class EarlierHours(Body):
+    """Hours whose chances were of another kind than today's."""
+
+    kind: str | None = Field(description="What they were the chances of; null: before that was kept.")
+    hours: int = Field(description="How many are kept; they are not scored.")
+
+
+class RegimeRecord(Body):
+    """Each hour's chances of the regime four hours later, scored."""
+
+    chances_kind: str | None = Field(description="What is scored: holds_four_hours.")
+    live: RegimeScores = Field(description="Scores of what was published.")
+    backtest: RegimeScores = Field(description="Scores of what a backtest read before the start.")
+    earlier: tuple[EarlierHours, ...] = Field(description="Hours of earlier kinds of chances.")
+    statement: str = Field(description="What the live record shows, in plain words.")
+
+
+class RegimeReliability(Body):
+    """What the chance that the label still stands was worth so far; statistics has the scores."""
+
+    n: int = Field(description="Hours of which it is known whether the label still stood.")
+    said_percent: Percent = Field(description="Mean chance that it would, percent.")
+    held: Rate = Field(description="How often it did.")
+
+
+def regime_record(record: HoldRecord) -> RegimeRecord:
+    """Publish the record."""
+    return RegimeRecord(
+        chances_kind=record.kind,
+        live=_scores(record.live),
+        backtest=_scores(record.backtest),
+        earlier=tuple(EarlierHours(kind=kind, hours=hours) for kind, hours in record.earlier.items()),
+        statement=holds_statement(record),
+    )
+
+
+def _scores(scores: HoldScores) -> RegimeScores:
+    return RegimeScores(
+        hours=scores.hours,
+        n=scores.n,
+        days=scores.days,
+        since=iso_or_none(scores.since_ms),
+        until=iso_or_none(scores.until_ms),
+        said_percent=scores.said_percent,
+        held=published_rate(scores.held),
+        four_way_brier=scores.brier,
+        four_way_brier_climate=scores.climate_brier,
+        four_way_brier_persistence=scores.persistence_brier,
+        climate_skill_percent=estimate(scores.climate_skill_percent),
+        persistence_skill_percent=estimate(scores.persistence_skill_percent),
+        calibration=tuple(map(calibration_bin, scores.bins)),
+    )
+
+
+def regime_reliability(scores: HoldScores) -> RegimeReliability | None:
+    """Publish what the live record shows in short; None below 30 cases."""
+    if not enough(scores.held):
+        return None
+    return RegimeReliability(n=scores.n, said_percent=scores.said_percent, held=published_rate(scores.held))
+
+
+def holds_statement(record: HoldRecord) -> str:
+    """Say in plain words what the regime's chances were worth, and how many hours of earlier kinds are kept."""
+    earlier = sum(record.earlier.values())
+    if not earlier:
+        return _worth(record.live)
+    return f"{_worth(record.live)} Kept and not scored: {quantity(earlier, 'hour')} with chances of an earlier kind."
+
+
+def _worth(scores: HoldScores) -> str:
+    if not scores.n:
+        return f"No label's chance to stand for {_AHEAD} has been scored yet."
+    if scores.n < ENOUGH:
+        return f"Only {quantity(scores.n, 'chance')} of a label to stand for {_AHEAD} came due: too few to tell."
+
+    said = (
+        f"Of {scores.n} labels {in_words(scores.held)} still stood {_AHEAD} later; "
+        f"the stated chance was {scores.said_percent:.1f}% on average."
+    )
+    skills = (
+        _skill(scores.climate_skill_percent, "how often each label stood before"),
+        _skill(scores.persistence_skill_percent, "being sure that it stays"),
+    )
+    known = [skill for skill in skills if skill]
+    if not known:
+        return said
+    return f"{said} The Brier skill of the four labels' chances is {' and '.join(known)}."
+
+
+def _skill(skill: MeanInterval, baseline: str) -> str:
+    """Say what a skill against a baseline shows, empty where there is none."""
+    if skill.value is None or skill.low is None or skill.high is None:
+        return ""
+
+    verdict = "could be chance"
+    if skill.low > 0:
+        verdict = "better"
+    elif skill.high < 0:
+        verdict = "worse"
+    return f"{skill.value:g}% (95% interval {skill.low:g} to {skill.high:g}%, {verdict}) against {baseline}"

@@ -1,0 +1,112 @@
+"""The record of the regime's chances as published: no rate of few cases, no skill of a short time, and its sentence."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from generator.arena.values import HoldRecord, HoldScores, MeanInterval, Proportion
+from generator.compose.holds import holds_statement, regime_record, regime_reliability
+from generator.compose.regime import regime
+from generator.compose.statistics import statistics
+from tests.support.builders import empty_memory_context, full_context, holds
+
+LIVE = holds().live
+SKILL = MeanInterval(5.0, 1.0, 9.0)
+
+
+def of(n: int, hits: int) -> HoldScores:
+    return replace(LIVE, n=n, held=Proportion(hits, n, round(100 * hits / n, 1), 50.0, 90.0))
+
+
+def test_each_figure_of_the_body_is_that_of_the_record() -> None:
+    body = regime_record(holds())
+    record = holds()
+
+    assert (body.chances_kind, [one.as_fields() for one in body.earlier]) == (
+        "holds_four_hours",
+        [{"kind": None, "hours": 24}],
+    )
+    for shown, scores in ((body.live, record.live), (body.backtest, record.backtest)):
+        assert (shown.hours, shown.n, shown.days, shown.said_percent) == (
+            scores.hours,
+            scores.n,
+            scores.days,
+            scores.said_percent,
+        )
+        assert (shown.held.hits, shown.held.n, shown.held.backtest) == (
+            scores.held.hits,
+            scores.held.n,
+            scores is record.backtest,
+        )
+        losses = (shown.four_way_brier, shown.four_way_brier_climate, shown.four_way_brier_persistence)
+        assert losses == (scores.brier, scores.climate_brier, scores.persistence_brier)
+        assert [(one.n, one.said_percent) for one in shown.calibration] == [
+            (one.n, one.said_percent) for one in scores.bins
+        ]
+    assert (body.live.since, body.live.until) == ("2026-10-12T00:00:05Z", "2026-11-19T23:00:05Z")
+
+
+def test_skills_are_of_the_scores_that_are_shown() -> None:
+    live = regime_record(holds()).live
+    brier, climate, persistence = live.four_way_brier, live.four_way_brier_climate, live.four_way_brier_persistence
+
+    assert brier
+    assert climate
+    assert persistence
+    assert live.climate_skill_percent
+    assert live.persistence_skill_percent
+    assert math.isclose(live.climate_skill_percent.value, 100 * (1 - brier / climate), abs_tol=0.051)
+    assert math.isclose(live.persistence_skill_percent.value, 100 * (1 - brier / persistence), abs_tol=0.051)
+
+
+def test_below_thirty_cases_there_is_no_rate() -> None:
+    few = of(29, 20)
+
+    assert regime_record(HoldRecord(live=few)).live.held.percent is None
+    assert regime_reliability(few) is None
+    assert regime_reliability(of(30, 20)) is not None
+    assert holds_statement(HoldRecord(live=few)) == (
+        "Only 29 chances of a label to stand for 4 hours came due: too few to tell."
+    )
+
+
+def test_before_the_first_case_it_says_so_and_counts_what_stays() -> None:
+    nothing = "No label's chance to stand for 4 hours has been scored yet."
+
+    assert holds_statement(HoldRecord()) == nothing
+    assert holds_statement(HoldRecord(earlier={None: 1})) == (
+        f"{nothing} Kept and not scored: 1 hour with chances of an earlier kind."
+    )
+
+
+@pytest.mark.parametrize(
+    ("skill", "verdict"),
+    [
+        (SKILL, "5% (95% interval 1 to 9%, better)"),
+        (MeanInterval(5.0, -1.0, 9.0), "5% (95% interval -1 to 9%, could be chance)"),
+        (MeanInterval(-5.0, -9.0, -1.0), "-5% (95% interval -9 to -1%, worse)"),
+    ],
+)
+def test_a_skill_is_called_by_its_interval(skill: MeanInterval, verdict: str) -> None:
+    scores = replace(of(1000, 700), climate_skill_percent=skill, persistence_skill_percent=MeanInterval())
+
+    assert holds_statement(HoldRecord(live=scores)) == (
+        "Of 1000 labels 70.0% (95% interval 50.0 to 90.0%) still stood 4 hours later; the stated chance was 72.0% on "
+        f"average. The Brier skill of the four labels' chances is {verdict} against how often each label stood before."
+    )
+
+
+def test_without_a_skill_none_is_claimed() -> None:
+    none = replace(of(100, 70), climate_skill_percent=MeanInterval(), persistence_skill_percent=MeanInterval())
+
+    assert "skill" not in holds_statement(HoldRecord(live=none))
+
+
+def test_bodies_carry_the_record_that_the_context_has() -> None:
+    full, empty = full_context(), empty_memory_context()
+
+    assert statistics(full).main_brain.regime == regime_record(holds())
+    assert regime(full).reliability.record == regime_reliability(LIVE)
+    assert statistics(empty).main_brain.regime == regime_record(HoldRecord())
+    assert regime(empty).reliability.record is None
