@@ -46,7 +46,7 @@ class FundingRate:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenInterestSum:
+class OpenInterest:
     """Perpetual open interest of the median venue."""
 
     contracts: float | None  # counted in coins: the part of it that only positions move, not the price
@@ -77,7 +77,7 @@ class AssetObservation:
     change_24h_percent: float | None = None
     book: OrderBook | None = None
     funding: FundingRate | None = None
-    open_interest: OpenInterestSum | None = None
+    open_interest: OpenInterest | None = None
     liquidations: LiquidationSums | None = None
     limitations: tuple[str, ...] = ()
     disagreement_bps: float | None = None  # highest less lowest price of the venues that agree; None of fewer than two

@@ -88,7 +88,7 @@ from generator.market.observation import (
     FundingRate,
     LiquidationSums,
     Observation,
-    OpenInterestSum,
+    OpenInterest,
     OrderBook,
     SourceHealth,
 )
@@ -131,7 +131,7 @@ def asset_observation(asset: str, at_ms: int = NOW_MS) -> AssetObservation:
         change_24h_percent=1.234_56 - 0.7 * place,
         book=OrderBook(1.234_5, 12_345_678.9 / (place + 1), 23.456 - 9 * place, venues),
         funding=FundingRate(0.000_103_4 - 0.000_04 * place, ("okx", "gate"), at_ms - 60_000),
-        open_interest=OpenInterestSum(
+        open_interest=OpenInterest(
             90_123.456 * (place + 1), 0.567_8, 8_123_456_789.0 / (place + 1), -1.234_5, ("okx", "gate"), at_ms - 60_000
         ),
         liquidations=LiquidationSums(1_234_567.8, 987_654.3, ("okx",)) if place < 5 else None,

@@ -21,7 +21,7 @@ from generator.market.observation import (
     AssetObservation,
     FundingRate,
     LiquidationSums,
-    OpenInterestSum,
+    OpenInterest,
     OrderBook,
     disagreement_bps,
 )
@@ -191,7 +191,7 @@ def _funding(rates: Sequence[FundingReading], now_ms: int) -> tuple[FundingRate 
 
 def _interest(
     asset: str, snapshot: LiveSnapshot, price: float | None, change_percent: float | None
-) -> tuple[OpenInterestSum | None, list[str]]:
+) -> tuple[OpenInterest | None, list[str]]:
     """Return open interest in contracts and in USD; what a venue does not report follows from the other by its mark.
 
     Of a day ago it follows by the price of then, which the change over 24 hours gives.
@@ -211,7 +211,7 @@ def _interest(
     usd_change = _since(in_usd, _usd_then(day_ago, snapshot.rate(STABLECOIN), price_then))
 
     venues = tuple(dict.fromkeys((*contracts.venues, *usd.venues)))
-    counted = OpenInterestSum(
+    counted = OpenInterest(
         contracts=contracts.value,
         contracts_change_24h_percent=contracts_change.value,
         usd=usd.value,
@@ -280,7 +280,7 @@ def _since(now: dict[str, float], then: dict[str, float]) -> Middle:
 
 
 def _liquidations(
-    reported: Sequence[LiquidationReading], snapshot: LiveSnapshot, interest: OpenInterestSum | None
+    reported: Sequence[LiquidationReading], snapshot: LiveSnapshot, interest: OpenInterest | None
 ) -> tuple[LiquidationSums | None, list[str]]:
     """Return what was liquidated, which one venue says alone: at most what the venues hold open."""
     if not reported:

@@ -8,7 +8,7 @@ import numpy as np
 from generator.catalog.durations import DAY_MS, MINUTE_MS
 from generator.catalog.words import SourceStatus
 from generator.market.bars import BarFrame, FloatArray
-from generator.market.observation import AssetObservation, FundingRate, OpenInterestSum, SourceHealth
+from generator.market.observation import AssetObservation, FundingRate, OpenInterest, SourceHealth
 from generator.market.recorded.files import RecordedKind
 from generator.market.recorded.recording import STALE_INTERVALS, Recording
 
@@ -114,7 +114,7 @@ def _funding(recording: Recording, asset: str, market_ms: int, limits: list[str]
     return FundingRate(known[1][0], (venue,), known[0], {venue: known[1][0]})
 
 
-def _open_interest(recording: Recording, asset: str, market_ms: int, limits: list[str]) -> OpenInterestSum | None:
+def _open_interest(recording: Recording, asset: str, market_ms: int, limits: list[str]) -> OpenInterest | None:
     known = _row(recording, RecordedKind.OPEN_INTEREST, asset, market_ms, limits)
     if known is None:
         return None
@@ -132,7 +132,7 @@ def _open_interest(recording: Recording, asset: str, market_ms: int, limits: lis
         usd_change = 100.0 * (usd / usd_before - 1.0)
 
     venue = recording.origins[RecordedKind.OPEN_INTEREST].venue
-    return OpenInterestSum(contracts, contracts_change, usd, usd_change, (venue,), as_of_ms)
+    return OpenInterest(contracts, contracts_change, usd, usd_change, (venue,), as_of_ms)
 
 
 def recording_health(

@@ -14,7 +14,7 @@ from generator.market.observation import (
     FundingRate,
     LiquidationSums,
     Observation,
-    OpenInterestSum,
+    OpenInterest,
     OrderBook,
     SourceHealth,
     disagreement_bps,
@@ -107,7 +107,7 @@ class SimulatedSource:
             change_24h_percent=change,
             book=OrderBook(row["spread_bps"], row["depth_usd"], 100.0 * row["imbalance"], VENUES),
             funding=FundingRate(row["funding"], VENUES, bar_closed_ms, dict.fromkeys(VENUES, row["funding"])),
-            open_interest=OpenInterestSum(
+            open_interest=OpenInterest(
                 float(contracts[-1]), _change(contracts), float(usd[-1]), _change(usd), VENUES, bar_closed_ms
             ),
             liquidations=LiquidationSums(float(longs.sum()), float(shorts.sum()), VENUES),
