@@ -9,17 +9,34 @@ from generator.catalog.counts import quantity
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso_or_none
 from generator.compose.body import Body, Percent, Score
-from generator.compose.scores import CalibrationBin, Estimate, Rate, calibration_bin, estimate, published_rate
+from generator.compose.scores import (
+    CalibrationBin,
+    Estimate,
+    Rate,
+    calibration_bin,
+    counted_apart,
+    estimate,
+    published_rate,
+)
 
 _AHEAD = f"{AHEAD_MS // HOUR_MS} hours"
 
 
-class RegimeScores(Body):
+class EarlierHours(Body):
+    """Hours whose chances were of another kind than today's."""
+
+    kind: str | None = Field(description="What they were the chances of; null: before that was kept.")
+    hours: int = Field(description="How many are kept; they are not scored.")
+
+
+class RegimeRecord(Body):
     """Whether the label of an hour still stood four hours later, against the chances kept of it."""
 
+    chances_kind: str | None = Field(description="What is scored: holds_four_hours.")
     hours: int = Field(description="Hours kept with a label and its chances, of the UTC days that are counted.")
     n: int = Field(description="Of these, hours whose label four hours later was kept too.")
     days: int = Field(description="UTC days with such an hour: the blocks of the intervals.")
+    warm_up: int = Field(description="How many more a backtest read before the start; not in n.")
     since: str | None = Field(description="The first of the hours, ISO 8601 UTC.")
     until: str | None = Field(description="The last of them; a day is counted at 04:00 UTC on the next.")
     said_percent: Percent = Field(description="Mean chance that the label still stands, percent.")
@@ -32,23 +49,8 @@ class RegimeScores(Body):
     )
     persistence_skill_percent: Estimate | None = Field(description="The same against persistence.")
     calibration: tuple[CalibrationBin, ...] = Field(description="Chance that it still stands against how often it did.")
-
-
-class EarlierHours(Body):
-    """Hours whose chances were of another kind than today's."""
-
-    kind: str | None = Field(description="What they were the chances of; null: before that was kept.")
-    hours: int = Field(description="How many are kept; they are not scored.")
-
-
-class RegimeRecord(Body):
-    """Each hour's chances of the regime four hours later, scored."""
-
-    chances_kind: str | None = Field(description="What is scored: holds_four_hours.")
-    live: RegimeScores = Field(description="Scores of what was published.")
-    backtest: RegimeScores = Field(description="Scores of what a backtest read before the start.")
     earlier: tuple[EarlierHours, ...] = Field(description="Hours of earlier kinds of chances.")
-    statement: str = Field(description="What the live record shows, in plain words.")
+    statement: str = Field(description="What is shown, and what is not, in plain words.")
 
 
 class RegimeReliability(Body):
@@ -60,31 +62,26 @@ class RegimeReliability(Body):
 
 
 def regime_record(record: HoldRecord) -> RegimeRecord:
-    """Publish the record."""
+    """Publish the live record."""
+    live = record.live
     return RegimeRecord(
         chances_kind=record.kind,
-        live=_scores(record.live),
-        backtest=_scores(record.backtest),
+        hours=live.hours,
+        n=live.n,
+        days=live.days,
+        warm_up=record.backtest.n,
+        since=iso_or_none(live.since_ms),
+        until=iso_or_none(live.until_ms),
+        said_percent=live.said_percent,
+        held=published_rate(live.held),
+        four_way_brier=live.brier,
+        four_way_brier_climate=live.climate_brier,
+        four_way_brier_persistence=live.persistence_brier,
+        climate_skill_percent=estimate(live.climate_skill_percent),
+        persistence_skill_percent=estimate(live.persistence_skill_percent),
+        calibration=tuple(map(calibration_bin, live.bins)),
         earlier=tuple(EarlierHours(kind=kind, hours=hours) for kind, hours in record.earlier.items()),
         statement=holds_statement(record),
-    )
-
-
-def _scores(scores: HoldScores) -> RegimeScores:
-    return RegimeScores(
-        hours=scores.hours,
-        n=scores.n,
-        days=scores.days,
-        since=iso_or_none(scores.since_ms),
-        until=iso_or_none(scores.until_ms),
-        said_percent=scores.said_percent,
-        held=published_rate(scores.held),
-        four_way_brier=scores.brier,
-        four_way_brier_climate=scores.climate_brier,
-        four_way_brier_persistence=scores.persistence_brier,
-        climate_skill_percent=estimate(scores.climate_skill_percent),
-        persistence_skill_percent=estimate(scores.persistence_skill_percent),
-        calibration=tuple(map(calibration_bin, scores.bins)),
     )
 
 
@@ -96,11 +93,12 @@ def regime_reliability(scores: HoldScores) -> RegimeReliability | None:
 
 
 def holds_statement(record: HoldRecord) -> str:
-    """Say in plain words what the regime's chances were worth, and how many hours of earlier kinds are kept."""
+    """Say in plain words what the live chances were worth, and what is counted apart."""
+    stated = f"{_worth(record.live)}{counted_apart(record.backtest.n)}"
     earlier = sum(record.earlier.values())
     if not earlier:
-        return _worth(record.live)
-    return f"{_worth(record.live)} Kept and not scored: {quantity(earlier, 'hour')} with chances of an earlier kind."
+        return stated
+    return f"{stated} Kept and not scored: {quantity(earlier, 'hour')} with chances of an earlier kind."
 
 
 def _worth(scores: HoldScores) -> str:

@@ -19,51 +19,36 @@ def of(n: int, hits: int) -> HoldScores:
     return replace(LIVE, n=n, held=Proportion(hits, n, round(100 * hits / n, 1), 50.0, 90.0))
 
 
-def test_each_figure_of_the_body_is_that_of_the_record() -> None:
+def test_each_figure_of_the_body_is_that_of_the_live_record() -> None:
     body = regime_record(holds())
-    record = holds()
+    earlier = [one.as_fields() for one in body.earlier]
 
-    assert (body.chances_kind, [one.as_fields() for one in body.earlier]) == (
-        "holds_four_hours",
-        [{"kind": None, "hours": 24}],
-    )
-    for shown, scores in ((body.live, record.live), (body.backtest, record.backtest)):
-        assert (shown.hours, shown.n, shown.days, shown.said_percent) == (
-            scores.hours,
-            scores.n,
-            scores.days,
-            scores.said_percent,
-        )
-        assert (shown.held.hits, shown.held.n, shown.held.backtest) == (
-            scores.held.hits,
-            scores.held.n,
-            scores is record.backtest,
-        )
-        losses = (shown.four_way_brier, shown.four_way_brier_climate, shown.four_way_brier_persistence)
-        assert losses == (scores.brier, scores.climate_brier, scores.persistence_brier)
-        assert [(one.n, one.said_percent) for one in shown.calibration] == [
-            (one.n, one.said_percent) for one in scores.bins
-        ]
-    assert (body.live.since, body.live.until) == ("2026-10-12T00:00:05Z", "2026-11-19T23:00:05Z")
+    assert (body.chances_kind, earlier) == ("holds_four_hours", [{"kind": None, "hours": 24}])
+    assert (body.hours, body.n, body.days, body.warm_up) == (LIVE.hours, LIVE.n, LIVE.days, holds().backtest.n)
+    assert (body.said_percent, body.held.hits, body.held.n) == (LIVE.said_percent, LIVE.held.hits, LIVE.n)
+    assert (body.four_way_brier, body.four_way_brier_climate) == (LIVE.brier, LIVE.climate_brier)
+    assert body.four_way_brier_persistence == LIVE.persistence_brier
+    assert [(one.n, one.said_percent) for one in body.calibration] == [(one.n, one.said_percent) for one in LIVE.bins]
+    assert (body.since, body.until) == ("2026-10-12T00:00:05Z", "2026-11-19T23:00:05Z")
 
 
 def test_skills_are_of_the_scores_that_are_shown() -> None:
-    live = regime_record(holds()).live
-    brier, climate, persistence = live.four_way_brier, live.four_way_brier_climate, live.four_way_brier_persistence
+    body = regime_record(holds())
+    brier, climate, persistence = body.four_way_brier, body.four_way_brier_climate, body.four_way_brier_persistence
 
     assert brier
     assert climate
     assert persistence
-    assert live.climate_skill_percent
-    assert live.persistence_skill_percent
-    assert math.isclose(live.climate_skill_percent.value, 100 * (1 - brier / climate), abs_tol=0.051)
-    assert math.isclose(live.persistence_skill_percent.value, 100 * (1 - brier / persistence), abs_tol=0.051)
+    assert body.climate_skill_percent
+    assert body.persistence_skill_percent
+    assert math.isclose(body.climate_skill_percent.value, 100 * (1 - brier / climate), abs_tol=0.051)
+    assert math.isclose(body.persistence_skill_percent.value, 100 * (1 - brier / persistence), abs_tol=0.051)
 
 
 def test_below_thirty_cases_there_is_no_rate() -> None:
     few = of(29, 20)
 
-    assert regime_record(HoldRecord(live=few)).live.held.percent is None
+    assert regime_record(HoldRecord(live=few)).held.percent is None
     assert regime_reliability(few) is None
     assert regime_reliability(of(30, 20)) is not None
     assert holds_statement(HoldRecord(live=few)) == (

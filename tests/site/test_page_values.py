@@ -524,7 +524,7 @@ def test_the_record_shows_each_level_of_confidence_with_what_came_true() -> None
 def test_the_record_shows_each_chance_of_the_regime_with_how_often_it_stood() -> None:
     html = html_of()["/track-record/index.html"]
     rows = table(html, "Chance that the label still stands, and how often it did")
-    live = body("statistics")["main_brain"]["regime"]["live"]
+    live = body("statistics")["main_brain"]["regime"]
     bins = [part for part in live["calibration"] if part["hit"]]
 
     assert len(rows) == len(bins) == 3
@@ -540,8 +540,7 @@ def test_the_record_shows_each_chance_of_the_regime_with_how_often_it_stood() ->
 def test_the_record_shows_the_scores_of_the_regimes_chances_as_published() -> None:
     html = html_of()["/track-record/index.html"]
     rows = table(html, "Brier score of the four labels, 0 is perfect")
-    regime = body("statistics")["main_brain"]["regime"]
-    live = regime["live"]
+    live = body("statistics")["main_brain"]["regime"]
 
     names = ("four_way_brier", "four_way_brier_climate", "four_way_brier_persistence")
     assert [row["Brier score"] for row in rows] == [f"{live[name]:.4f}" for name in names]
@@ -549,7 +548,7 @@ def test_the_record_shows_the_scores_of_the_regimes_chances_as_published() -> No
     for row, name in zip(rows[1:], ("climate_skill_percent", "persistence_skill_percent"), strict=True):
         value, low, high = (f"{live[name][end]:+.1f}%" for end in ("value", "low", "high"))
         assert row["Skill against it"] == f"{value} ({low} to {high})"
-    assert unescape(regime["statement"]) in plain(html)
+    assert unescape(live["statement"]) in plain(html)
 
 
 def test_before_thirty_live_cases_the_table_is_the_backtests_and_says_so() -> None:

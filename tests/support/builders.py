@@ -393,8 +393,8 @@ def lesson(number: int) -> Lesson:
 @cache
 def holds() -> HoldRecord:
     """Return what forty days of hours show of the regime's chances, ten of a backtest and one of an earlier kind."""
-    stands = (("range", 11), ("risk_on", 7), ("range", 5), ("risk_off", 13), ("high_volatility", 9))
-    labels = [label for label, length in stands for _ in range(length)]
+    lengths = (("range", 11), ("risk_on", 7), ("range", 5), ("risk_off", 13), ("high_volatility", 9))
+    labels = [label for label, length in lengths for _ in range(length)]
     hours = []
     for number in range(51 * 24):
         label = labels[number % len(labels)]

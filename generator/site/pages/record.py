@@ -56,13 +56,9 @@ def headline(hour: HorizonRecord | None) -> str:
     return "How far prices move: not shown to beat every simple rule"
 
 
-def direction(record: ForecastScores, *, simulated: bool) -> str:
-    """Say what the forecasts of direction were worth, and that which way is not known while they show no skill.
-
-    Args:
-        simulated: whether the market is.
-    """
-    worth = statement(record, simulated=simulated)
+def direction(record: ForecastScores) -> str:
+    """Say what the forecasts of direction were worth, and that which way is not known while they show no skill."""
+    worth = statement(record)
     return worth if looks_better(record) else f"{NOT_KNOWN} {worth}"
 
 
@@ -72,15 +68,12 @@ def record_view(
     source: Markup | str,
     now_ms: int,
     rounds: Sequence[FinishedRound] = (),
-    *,
-    simulated: bool,
 ) -> dict[str, Any]:
     """Return what pages/track_record.html reads.
 
     Args:
         predictions: the newest that came due or were void, newest first.
         rounds: those that ended, newest first.
-        simulated: whether the market is.
     """
     resolved = [prediction for prediction in predictions if prediction.outcome is not None]
     backtest = arena.backtest
@@ -89,7 +82,7 @@ def record_view(
         "Which way",
         arena.hourly_record,
         backtest.hourly if backtest else None,
-        direction(arena.hourly_record, simulated=simulated),
+        direction(arena.hourly_record),
         _by_asset(arena.hourly_record.hit, resolved),
         source,
     )
@@ -98,7 +91,7 @@ def record_view(
         "The brain in the Arena",
         arena.arena_record,
         backtest.arena if backtest else None,
-        statement(arena.arena_record, simulated=simulated),
+        statement(arena.arena_record),
         (("Brain", arena.arena_record.hit), *crowds(arena.teacher, rounds)),
         source,
     )
@@ -249,7 +242,7 @@ def _holds(record: HoldRecord) -> dict[str, Any]:
         for level in scores.bins
         if level.hit is not None
     )
-    rows = ()
+    rows: tuple[tuple[str, str, str], ...] = ()
     if enough(scores.held):
         rows = (
             ("The chances", _score(scores.brier), ""),
