@@ -114,11 +114,6 @@ def reading_age(ctx: TickContext) -> tuple[str, ...]:
     return (f"the last closed bar is {age_ms // MINUTE_MS} minutes old",)
 
 
-def is_simulated(ctx: TickContext) -> bool:
-    """Return whether the market is simulated."""
-    return ctx.observation.mode is SourceMode.SIMULATED
-
-
 def commonest(words: Iterable[str], tie: str) -> str | None:
     """Return the word that most assets have, `tie` where two lead, None with fewer than three words."""
     counted = Counter(words)

@@ -29,7 +29,7 @@ from generator.compose import coins, envelope
 from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.facts import asset_line, asset_sentence, first_screen
-from generator.compose.inputs import asset_limitations, forecast_reason, is_simulated, observed, reading_of
+from generator.compose.inputs import asset_limitations, forecast_reason, observed, reading_of
 from generator.compose.ladder import (
     DAY_AHEAD,
     LAST_WEEK,
@@ -197,7 +197,7 @@ def main_brain(ctx: TickContext) -> MainBrainResponse:
         **envelope.rich_envelope(ctx, ENDPOINT_BY_ID["main-brain"], *limits, summary=summary).as_fields(),
         brain=brain(ctx),
         market_context=market_context(ctx),
-        public_performance=performance(ctx.arena, simulated=is_simulated(ctx)),
+        public_performance=performance(ctx.arena),
         market_state=MarketStateSummary(mode=now.mode, state=now.state),
         coins={asset: coin(ctx, asset) for asset in ASSETS},
         educational_only=True,
@@ -297,7 +297,7 @@ def paid_main_brain(ctx: TickContext) -> X402MainBrainPaidResponse:
         day_ahead=day_ahead(ctx),
         pairs=pair_rows(ctx),
         ranges_last_week=ranges_of_week(ctx),
-        track_record=track_record(ctx.arena.hourly_record, simulated=is_simulated(ctx)),
+        track_record=track_record(ctx.arena.hourly_record),
     )
 
 

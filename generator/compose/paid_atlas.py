@@ -15,7 +15,7 @@ from generator.compose.context import TickContext
 from generator.compose.derivatives import DerivativesAsset, derivatives_asset, overall
 from generator.compose.envelope import PaidResponse, paid_envelope
 from generator.compose.facts import facts, moves
-from generator.compose.inputs import asset_limitations, is_simulated, reading_of
+from generator.compose.inputs import asset_limitations, reading_of
 from generator.compose.ladder import (
     DAY_AHEAD,
     LAST_WEEK,
@@ -174,7 +174,7 @@ def paid_atlas(ctx: TickContext) -> X402AtlasPaidResponse:
             pairs=pair_rows(ctx),
             ranges_last_week=ranges_of_week(ctx),
             spells=spells(ctx),
-            track_record=track_record(ctx.arena.hourly_record, simulated=is_simulated(ctx)),
+            track_record=track_record(ctx.arena.hourly_record),
         ),
         summary=atlas_summary(ctx),
         confidence=atlas_confidence(ctx, now),

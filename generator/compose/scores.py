@@ -12,7 +12,6 @@ from generator.catalog.counts import listed, quantity
 from generator.catalog.formats import iso
 from generator.catalog.horizons import HORIZONS, HOUR
 from generator.catalog.text.answers import NO_ROUND_COUNTS, NO_ROUND_ENDED, NO_SCORES
-from generator.catalog.text.forecast import DRIFTING, SIDES
 from generator.catalog.words import Call
 from generator.compose.body import Body, Percent, Score
 
@@ -263,12 +262,8 @@ def published_rate(rate: values.Proportion) -> Rate:
     )
 
 
-def track_record(record: values.ForecastScores, *, simulated: bool) -> TrackRecord:
-    """Publish a track record; the baseline that skill refers to leads the others.
-
-    Args:
-        simulated: whether the market is.
-    """
+def track_record(record: values.ForecastScores) -> TrackRecord:
+    """Publish a track record; the baseline that skill refers to leads the others."""
     names = dict.fromkeys((BASELINE, *record.baselines))
 
     return TrackRecord(
@@ -295,7 +290,7 @@ def track_record(record: values.ForecastScores, *, simulated: bool) -> TrackReco
         before_calls=_before_calls(record.before_calls),
         chances_kind=record.chances_kind,
         earlier_chances=tuple(map(_earlier, record.earlier)),
-        statement=statement(record, simulated=simulated),
+        statement=statement(record),
     )
 
 
@@ -417,19 +412,9 @@ def looks_better(record: values.ForecastScores) -> bool:
     return skill > 0 and low > chance
 
 
-def statement(record: values.ForecastScores, *, simulated: bool) -> str:
-    """Say in plain words what a record shows, and how many backtest forecasts are counted apart.
-
-    Args:
-        simulated: whether the market is: there a called side owes its hits to how the market is made.
-    """
-    return f"{_shown_by(record)}{sides_called(record, simulated=simulated)}{counted_apart(record.warm_up)}"
-
-
-def sides_called(record: values.ForecastScores, *, simulated: bool) -> str:
-    """Say of a simulated market in which sides were called why that is; else empty."""
-    sides = sum(record.by_call[call].n for call in SIDES if call in record.by_call)
-    return f" Sides were called in {DRIFTING}." if simulated and sides else ""
+def statement(record: values.ForecastScores) -> str:
+    """Say in plain words what a record shows, and how many backtest forecasts are counted apart."""
+    return f"{_shown_by(record)}{counted_apart(record.warm_up)}"
 
 
 def _shown_by(record: values.ForecastScores) -> str:
@@ -522,9 +507,9 @@ def estimate(mean: values.MeanInterval) -> Estimate | None:
     return Estimate(value=mean.value, low=mean.low, high=mean.high)
 
 
-def performance(view: values.ArenaView, *, simulated: bool) -> Performance:
+def performance(view: values.ArenaView) -> Performance:
     """Publish the record of the hourly forecasts: how far in short, and which way; arguments as for `track_record`."""
-    record = track_record(view.hourly_record, simulated=simulated)
+    record = track_record(view.hourly_record)
     return Performance(**record.as_fields(), how_far=_how_far_summary(view))
 
 

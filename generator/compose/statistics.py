@@ -15,7 +15,6 @@ from generator.compose.body import Body, Percent, Score
 from generator.compose.context import TickContext
 from generator.compose.envelope import NoticeResponse, notice_envelope
 from generator.compose.holds import RegimeRecord, regime_record
-from generator.compose.inputs import is_simulated
 from generator.compose.scores import (
     Estimate,
     HowFar,
@@ -117,7 +116,7 @@ def statistics(ctx: TickContext) -> StatisticsResponse:
             assets=len(ASSETS),
             how_far=how_far(ctx.arena),
             move_by_hour=move_hours(ctx.arena.hourly_record.move),
-            record=track_record(ctx.arena.hourly_record, simulated=is_simulated(ctx)),
+            record=track_record(ctx.arena.hourly_record),
             regime=regime_record(ctx.arena.holds),
         ),
         core_learning=core_learning(ctx),
@@ -158,7 +157,7 @@ def arena(ctx: TickContext) -> ArenaStatistics:
         ballots_rejected=view.ballots_rejected,
         void_rate_percent=shared(view.void).percent,
         rounds_ended=view.void.n,
-        record=track_record(view.arena_record, simulated=is_simulated(ctx)),
+        record=track_record(view.arena_record),
         crowd=crowd_record(view.crowd_record),
         simulated_crowd=crowd_record(view.simulated_crowd_record),
     )

@@ -259,7 +259,7 @@ def test_a_record_without_skill_says_so(resolved: int, skill: float | None, low:
     plain = record("hourly", resolved)
     plain = replace(plain, skill_percent={"base_rate": skill}, hit=replace(plain.hit, low_percent=low))
 
-    text = statement(plain, simulated=False).lower()
+    text = statement(plain).lower()
 
     assert "no score is shown" in text or "no skill is shown" in text
 
@@ -268,7 +268,7 @@ def test_a_record_better_than_guessing_is_stated_without_a_promise() -> None:
     good = record("hourly")
     good = replace(good, skill_percent={"base_rate": 2.5}, hit=replace(good.hit, low_percent=38.0))
 
-    text = statement(good, simulated=False)
+    text = statement(good)
 
     assert "the Brier skill of all 321 forecasts against the base rate is 2.5%" in text
     assert "of 321 calls 37.7% (95% interval 38.0 to 44.9%) came true" in text

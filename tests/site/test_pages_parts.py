@@ -155,7 +155,7 @@ def test_the_wheels_own_data_come_before_the_folders_around_it(tmp_path: Path) -
 def test_the_backtest_is_named_apart_and_in_no_figure_of_the_record() -> None:
     held = replace(empty_arena(), backtest=BacktestScores(arena().hourly_record, arena().arena_record, how_far(36)))
     due = tuple(replace(made, warm_up=place >= 10 * len(ASSETS)) for place, made in enumerate(predictions(20)))
-    view = record_view(held, due, "Source: a test.", NOW_MS, simulated=False)
+    view = record_view(held, due, "Source: a test.", NOW_MS)
 
     assert (view["figure"]["number"], view["figure"]["tested"]) == ("86.1%", True)
     assert view["figure"]["how"].startswith("A backtest before the start, scored apart from the record. ")
@@ -193,7 +193,7 @@ def backtested() -> BacktestScores:
 
 def test_until_thirty_calls_are_due_each_chart_is_the_backtests_hatched_and_named() -> None:
     held = replace(empty_arena(), backtest=backtested())
-    shown = record_view(held, (), "Source: a test.", NOW_MS, simulated=False)
+    shown = record_view(held, (), "Source: a test.", NOW_MS)
     charts = [*shown["far_charts"], shown["move"]["chart"]]
     charts += [chart for section in shown["sections"] for chart in section["charts"]]
 
@@ -211,7 +211,7 @@ def test_until_thirty_calls_are_due_each_chart_is_the_backtests_hatched_and_name
 def test_from_thirty_calls_on_no_chart_of_the_record_is_the_backtests() -> None:
     held = replace(arena(), how_far=how_far(480), backtest=backtested())
     held = replace(held, hourly_record=replace(held.hourly_record, move=live_moves()))
-    shown = record_view(held, predictions(), "Source: a test.", NOW_MS, simulated=False)
+    shown = record_view(held, predictions(), "Source: a test.", NOW_MS)
     charts = [*shown["far_charts"], shown["move"]["chart"]]
     charts += [chart for section in shown["sections"] for chart in section["charts"]]
 

@@ -8,11 +8,9 @@ from generator.arena.rates import ENOUGH, enough, in_full, in_words, rate, share
 from generator.arena.values import Burst, Proportion, Round, Tally
 from generator.arena.voters import burst_shares, record_shares
 from generator.catalog.formats import chance_percent
-from generator.catalog.text.forecast import drift_note
 from generator.catalog.text.labels import NO_CALL, OUTCOME
 from generator.catalog.words import Call, Prediction
 from generator.compose.context import TickContext
-from generator.compose.inputs import is_simulated
 from generator.compose.rounds import (
     CrowdChances,
     RoundPrice,
@@ -178,12 +176,8 @@ def _by_side(tally: Tally) -> tuple[tuple[str, str, int], ...]:
     )
 
 
-def brain_words(live: Round | None, *, simulated: bool) -> str:
-    """Say what the brain had sealed for the live round.
-
-    Args:
-        simulated: whether the market is.
-    """
+def brain_words(live: Round | None) -> str:
+    """Say what the brain had sealed for the live round."""
     if live is None or live.prediction is None:
         return "no forecast for this round"
     if live.call is Call.NONE:
@@ -191,9 +185,7 @@ def brain_words(live: Round | None, *, simulated: bool) -> str:
     if live.confidence_percent is None:
         return OUTCOME[live.prediction]
 
-    called = f"{OUTCOME[live.prediction]}, with a chance of {percent(live.confidence_percent)}"
-    note = drift_note(live.call, simulated=simulated).rstrip(".")
-    return f"{called}. {note}" if note else called
+    return f"{OUTCOME[live.prediction]}, with a chance of {percent(live.confidence_percent)}"
 
 
 def _chance_of_a_move(live: Round) -> str:
@@ -225,7 +217,7 @@ def live_view(ctx: TickContext, published: RoundPrice) -> dict[str, Any] | None:
         "crowd_bar": crowd_bar(ctx),
         "crowd_of": who,
         "crowd_rows": crowd_rows,
-        "brain": brain_words(live, simulated=is_simulated(ctx)),
+        "brain": brain_words(live),
         "brain_rows": _chances(live),
         "price_now": price(published.now),
         "moved": signed_bps(published.change_bps),

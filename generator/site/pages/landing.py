@@ -23,7 +23,7 @@ from generator.catalog.words import DerivativesState, MarketSide, RegimeLabel
 from generator.compose.context import TickContext
 from generator.compose.facts import market_now
 from generator.compose.free import FreeBodies
-from generator.compose.inputs import is_simulated, missing_reason
+from generator.compose.inputs import missing_reason
 from generator.compose.main_brain import CoinSnapshot
 from generator.compose.regime import MarketRegimeResponse, Regime
 from generator.compose.scores import hour_statement
@@ -59,7 +59,7 @@ def landing(ctx: TickContext, bodies: FreeBodies, chart: Markup | None = None) -
         "arena": _arena(ctx),
         "lesson": next(iter(ctx.arena.lessons), None),
         "how_far": hour_statement(ctx.arena),
-        "direction": direction(ctx.arena.hourly_record, simulated=is_simulated(ctx)),
+        "direction": direction(ctx.arena.hourly_record),
         "missing": missing(ctx, bodies),
     }
 
@@ -103,7 +103,7 @@ def _arena(ctx: TickContext) -> dict[str, Any]:
     return {
         "live": live,
         "crowd": crowd_words(ctx),
-        "brain": brain_words(live, simulated=is_simulated(ctx)),
+        "brain": brain_words(live),
     }
 
 

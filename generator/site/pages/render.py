@@ -18,7 +18,6 @@ from generator.catalog.pages import SitePage
 from generator.catalog.text import answers
 from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
-from generator.compose.inputs import is_simulated
 from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site.charts.history import FIRST_CHART, WINDOWS
@@ -133,7 +132,6 @@ def _record(_page: SitePage, view: PageView) -> Mapping[str, Any]:
         source,
         view.ctx.freshness.generated_ms,
         view.finished_rounds(),
-        simulated=is_simulated(view.ctx),
     )
     series = {row.name for row in SERIES}
     return {"record": record, "months": [file for file in view.months if file.series in series]}
