@@ -73,10 +73,9 @@ def _plain(done: int, total: int, what: str) -> None:
 def print_report(report: Report, seconds: float) -> None:
     """Print what a tick did in one line."""
     clock = f"{report.tick_id[9:11]}:{report.tick_id[11:13]}:{report.tick_id[13:15]}Z"
-    confidence = "" if report.confidence_percent is None else f" {report.confidence_percent:.1f}%"
     arena = report.round_id or "no live round"
     print(
-        f"{clock} tick {report.generation}  {report.status}  {report.regime}{confidence}  {arena}  "
-        f"{report.files} files, {report.written} new, {1000 * seconds:.0f} ms",
+        f"{clock} tick {report.generation}  {report.status}  {arena}  "
+        f"{report.files} files, {report.written} new, {1000 * seconds:.0f} ms  {report.headline}",
         flush=True,
     )

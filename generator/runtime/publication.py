@@ -11,7 +11,7 @@ from generator.arena.holds import KIND
 from generator.arena.values import Hour
 from generator.catalog.discovery import FEEDS, MENU
 from generator.catalog.durations import HOUR_MS
-from generator.catalog.formats import iso, price, share
+from generator.catalog.formats import iso, price
 from generator.catalog.links import (
     DAILY_JSON,
     LADDER_JSON,
@@ -21,7 +21,6 @@ from generator.catalog.links import (
     ROUNDS_PUBLISHED,
 )
 from generator.catalog.text.answers import DISCLAIMER
-from generator.catalog.words import RegimeLabel
 from generator.compose.all import Composed
 from generator.compose.body import encode
 from generator.compose.context import TickContext
@@ -54,8 +53,7 @@ class Report:
     files: int
     written: int
     status: str
-    regime: str
-    confidence_percent: float | None
+    headline: str
     round_id: str | None
 
 
@@ -252,12 +250,6 @@ def _keep_hour(app: App, tick: TickFiles) -> None:
 
 def _report(tick: TickFiles, *, files: int, written: int) -> Report:
     context = tick.context
-    label = RegimeLabel.UNKNOWN
-    confidence = None
-    if context.reading:
-        label = context.reading.regime.label
-        confidence = share(context.reading.regime.confidence)
-
     live = context.arena.live
     return Report(
         tick_id=context.freshness.tick_id,
@@ -265,7 +257,6 @@ def _report(tick: TickFiles, *, files: int, written: int) -> Report:
         files=files,
         written=written,
         status=tick.free.status.status.value,
-        regime=label.value,
-        confidence_percent=confidence,
+        headline=tick.free.market_regime.headline,
         round_id=live.round_id if live else None,
     )

@@ -87,7 +87,7 @@ class Reader:
         )
 
     async def why(self, asset: str) -> Why:
-        """Return the brain's chances and reasons for an asset."""
+        """Return the brain's chances for an asset, and the facts that are known of it."""
         body = await self._reasoning(asset)
         said = at(body, "reasoning")
         return self._said(
@@ -100,7 +100,7 @@ class Reader:
             chances=at(said, "probabilities"),
             usual_chances=at(said, "base_rates"),
             summary=at(said, "summary"),
-            reasons=[str(row) for row in rows_of(said, "reason_points")][:MOST_REASONS],
+            reasons=[str(at(row, "text")) for row in rows_of(said, "reasons") if at(row, "points")][:MOST_REASONS],
             limitations=listed(body, "limitations"),
         )
 

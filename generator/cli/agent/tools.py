@@ -82,8 +82,8 @@ TOOLS: Final = (
     ToolText(
         "market_now",
         "The market now",
-        "The crypto market now in one true sentence: volatility, trend, regime; with an asset's price if named. "
-        "Education, not advice. Null is unknown, not zero.",
+        "The crypto market now in one true sentence, what its last day was and how rough the next hours look; with an "
+        "asset's price if named. Education, not advice. Null is unknown, not zero.",
         {"asset": _ASSET},
     ),
     ToolText(
@@ -97,8 +97,8 @@ TOOLS: Final = (
     ToolText(
         "why",
         "Chances and reasons",
-        "Chances of down, small move and up for the next hour, and the reasons seen. call none means no forecast of a "
-        "side, not a forecast of no move.",
+        "Chances of down, small move and up for the next hour in a sentence, and the facts that are known. call none "
+        "means no forecast of a side, not a forecast of no move.",
         {"asset": _ASSET},
         ("asset",),
     ),
