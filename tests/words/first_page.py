@@ -31,7 +31,8 @@ from generator.site.files.history import histories
 from generator.site.pages.render import PageView
 from tests.contradictions.sweep import context_of, day_changes
 from tests.support.services import landing_page
-from tests.words.oracles import MOVED, SIZE, WORDS, History, Raw, complaints
+from tests.words.claims import MOVED, SIZE, WORDS
+from tests.words.oracles import History, Raw, complaints
 from tests.words.plotted import number
 from tests.words.test_titles import off, untrue_title
 

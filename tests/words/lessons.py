@@ -24,8 +24,9 @@ from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.catalog.words import Call, Concept, Prediction, RoundPhase
 from generator.market.bars import BAR_MS
 from generator.market.recorded.recording import load_recording
-from tests.words.oracles import Floats, carried
+from tests.words.raw import Floats, carried
 
+CARRIED_BARS: Final = 3
 EVERY: Final = 3  # hours
 YEAR: Final = 365 * 24  # hours on record, the one of the lesson among them
 CHANCES: Final[tuple[Triple, ...]] = ((0.41, 0.13, 0.46), (0.2, 0.55, 0.25), (0.335, 0.33, 0.335))
@@ -218,7 +219,7 @@ def lessons_of(
         t_ms: open times of the bars.
     """
     moves, record = Moves(len(assets)), Record(len(assets) + 1)
-    known = carried(closes)
+    known = carried(closes, CARRIED_BARS)
     at_hour = {int(t + BAR_MS): row for row, t in enumerate(t_ms.tolist()) if (t + BAR_MS) % HOUR_MS == 0}
     first, last = min(at_hour), max(at_hour)
     nothing = np.full(len(assets), np.nan)

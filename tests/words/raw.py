@@ -94,7 +94,7 @@ class History:
         self.seen = self._on_grid(closes, size)
         self.high = self._on_grid(high, size)
         self.low = self._on_grid(low, size)
-        self.closes = _carried(self.seen, _CARRIED_MS // bar_ms)
+        self.closes = carried(self.seen, _CARRIED_MS // bar_ms)
         ends = int(t_ms[0]) + bar_ms * np.arange(1, size + 1)
         self.is_full = ends % HOUR_MS == 0
         self._of_coins: dict[int, Floats] = {}
@@ -307,7 +307,7 @@ def rolling(values: Floats, size: int, joined: np.ufunc) -> Floats:
     return out
 
 
-def _carried(closes: Floats, most: int) -> Floats:
+def carried(closes: Floats, most: int) -> Floats:
     """Let a close stand for so many missing ones after it."""
     out = closes.copy()
     for _ in range(most):
