@@ -103,5 +103,7 @@ FILE_KINDS: Final = (
     ),
     FileKind(ARD, ArdCatalog, "What agents may search for here (ARD)"),
     FileKind(AI_CATALOG, ArdCatalog, "The same where earlier drafts of ARD look"),
-    FileKind(RECEIPT_KEYS, DidDocument, "Keys that sign receipts (did:web), where there are any"),
+    FileKind(
+        RECEIPT_KEYS, DidDocument, "Keys that sign receipts (did:web), where there are any", is_always_there=False
+    ),
 )

@@ -23,6 +23,7 @@ class FileKind(NamedTuple):
         summary: what is in it.
         parameters: of the path, by name: what it is.
         media_type: as it is served.
+        is_always_there: whether each service has it, so that its address is an example.
         is_answer: whether it is an answer of the whole document in another form, whose parts are described there.
     """
 
@@ -31,6 +32,7 @@ class FileKind(NamedTuple):
     summary: str
     parameters: Mapping[str, str] = {}
     media_type: str = "application/json"
+    is_always_there: bool = True
     is_answer: bool = False
 
 
@@ -64,7 +66,7 @@ def _operation(kind: FileKind, base_url: str) -> dict[str, Any]:
         kind.summary,
         kind.content.__name__,
         kind.media_type,
-        example="" if kind.parameters else base_url + kind.path,
+        example=base_url + kind.path if kind.is_always_there and not kind.parameters else "",
         is_once=is_once,
     )
     if kind.parameters:
