@@ -23,6 +23,7 @@ from generator.market.simulated.market import SimulatedMarket
 from tests.contradictions.lesson_rows import LESSON, SEQUENCE
 from tests.contradictions.release_rows import RELEASE
 from tests.contradictions.releases import Played, play
+from tests.contradictions.reports import UNTRUE_REPORT, check_reports
 from tests.contradictions.rows import FUTURES
 from tests.contradictions.story_rows import STORY
 from tests.contradictions.sweep import UNTRUE, WARM_UP, Found, sweep
@@ -30,7 +31,7 @@ from tests.contradictions.whole_rows import WHOLE
 
 START_MS: Final = 1_795_132_800_000  # 2026-11-20T00:00:00Z
 DAY_MS: Final = 86_400_000
-ROWS: Final = (UNTRUE, *FUTURES, *LESSON, *SEQUENCE, *RELEASE, *WHOLE, *STORY)
+ROWS: Final = (UNTRUE, UNTRUE_REPORT, *FUTURES, *LESSON, *SEQUENCE, *RELEASE, *WHOLE, *STORY)
 LONG_BARS: Final = 30_000  # a recording from which on it is played at three times
 
 
@@ -70,13 +71,14 @@ def _swept(market: Market, every: int, bodies: int, part: str) -> Found:
     frame = _part(market.bars(), part)
     assert set(frame.assets) <= set(ASSETS)
     found = sweep(frame, every=every, bodies=bodies, progress=_progress(market.name))
+    check_reports(found, frame)
     if part.startswith("1/"):
         for played in market.plays:
             play(played, found)
 
     print(
-        f"{market.name}: {found.bars} bars, {found.texts} texts, {found.bodies} whole ticks, {found.lessons} lessons, "
-        f"{found.releases} releases: "
+        f"{market.name}: {found.bars} bars, {found.texts} texts, {found.bodies} whole ticks, {found.reports} reports, "
+        f"{found.lessons} lessons, {found.releases} releases: "
         f"{found.rows.total()} contradictions ({time.process_time() - began:.0f} CPU-s)",
         flush=True,
     )
@@ -131,7 +133,7 @@ def table(columns: Mapping[str, Found]) -> str:
     rows = [f"| {row} | {' | '.join(str(columns[name].rows[row]) for name in names)} |" for row in ROWS]
     read = [
         f"| *{what}* | {' | '.join(f'{getattr(columns[name], what):,}' for name in names)} |"
-        for what in ("bars", "texts", "bodies", "lessons", "releases")
+        for what in ("bars", "texts", "bodies", "reports", "lessons", "releases")
     ]
     return "\n".join([*head, *rows, *read])
 

@@ -48,6 +48,7 @@ class Found:
     bars: int = 0
     texts: int = 0
     bodies: int = 0
+    reports: int = 0
     lessons: int = 0
     releases: int = 0
     rows: Counter[str] = field(default_factory=Counter)

@@ -63,4 +63,4 @@ def test_the_table_has_a_row_for_each_contradiction_and_a_column_for_each_market
 
     assert lines[0] == "| row | a market | another |"
     assert lines[2] == f"| {ROWS[0]} | 1 | 0 |"
-    assert [line.split(" | ")[0].removeprefix("| ") for line in lines[2:-5]] == list(ROWS)
+    assert [line.split(" | ")[0].removeprefix("| ") for line in lines[2:-6]] == list(ROWS)

@@ -83,6 +83,10 @@ def _livelier(facts: ReportFacts) -> int:
     return -1 if like.moved_more.high < like.any_moved_more else 0
 
 
+def _had_large_hour(facts: ReportFacts) -> bool:
+    return _has_day(facts) and abs(facts.z_largest) >= 4
+
+
 def _after_a_shock(facts: ReportFacts) -> bool:
     return facts.situation in {Situation.SHOCK, Situation.GREAT_DAY, Situation.AFTERMATH}
 
@@ -157,14 +161,19 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
     ),
     "largest_hour": (
         Sentence(
+            "The largest hour ended at {largest_clock}: {average} {fell_largest} {largest}.",
+            "the same on a record of under 14 days",
+            lambda facts: _had_large_hour(facts) and not facts.has_yardstick,
+        ),
+        Sentence(
             "The largest hour ended at {largest_clock}: {average} {fell_largest} {largest}, about {largest_usual} "
             "times as far as in a usual hour.",
-            "an hour of four usual ones",
-            lambda facts: abs(facts.z_largest) >= 4,
+            "an hour of four usual ones, and the day is known",
+            _had_large_hour,
         ),
     ),
     "largest_share": (
-        Sentence("", "no such hour", lambda facts: abs(facts.z_largest) < 4),
+        Sentence("", "no such hour", lambda facts: not _had_large_hour(facts)),
         Sentence(
             "That one hour accounted for {largest_part} of the day's {fall_day}.",
             "a quarter to all of the day",
@@ -445,8 +454,8 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
             "than usual {large_hours} times out of {large_hours_n}, {large_hours_percent} in 100 ({large_hours_low} to "
             "{large_hours_high} allowing for luck, on {large_hours_days} days); after any hour it is 50, by the "
             "meaning of 'usual'.",
-            "a shock, a great day or the hours after, 30 such hours, and more than luck",
-            lambda facts: _after_a_shock(facts) and _come_in_groups(facts.large_hours),
+            "a shock, a great day or the hours after, a record of 14 days, 30 such hours, and more than luck",
+            lambda facts: _after_a_shock(facts) and facts.has_yardstick and _come_in_groups(facts.large_hours),
         ),
         Sentence(
             "The change of a day hides its path: hour by hour the average coin travelled {travelled} in all, and ended "
