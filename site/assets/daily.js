@@ -187,7 +187,10 @@ async function showResults() {
     if (row.phase === "void") return say(where, element("p", `${said.question} is void: ${row.void_reason}.`));
     if (said.counted === undefined) keep({ ...said, counted: row.answers > 0 && (await isCounted(said)) });
     if (!mine(said.question).counted)
-      return say(where, element("p", `Your answer to ${said.question} is not among the answers that were counted at the close.`));
+      return say(
+        where,
+        element("p", `Your answer to ${said.question} is not among the answers that were counted at the close.`),
+      );
     if (row.phase === "live") {
       const due = row.measured.slice(0, 16).replace("T", " ");
       return say(

@@ -116,7 +116,12 @@ async function look() {
     if (real !== null && vote.counted === undefined) vote.counted = real > 0 && (await isCounted(vote));
     if (!row) continue;
     const lesson = lessons.find((one) => one.round_id === vote.round);
-    Object.assign(vote, { came: row.outcome || "VOID", reason: row.void_reason, moved: row.change_bps, brain: brainOf(row.forecast) });
+    Object.assign(vote, {
+      came: row.outcome || "VOID",
+      reason: row.void_reason,
+      moved: row.change_bps,
+      brain: brainOf(row.forecast),
+    });
     Object.assign(vote, { lesson: lesson?.point, chapter: lesson?.chapter });
   }
   keep(mine().map((vote) => due.find((one) => one.round === vote.round) || vote));
