@@ -167,6 +167,8 @@ def _lead(page: Page, market: Floats) -> Iterator[str]:
 
 def _day(page: Page, market: Floats, raw: Raw) -> Iterator[str]:
     """Hold the kind of day against the move since and the moves inside."""
+    if page.reading.startswith("The regime is unknown: "):
+        return
     usual = raw.usual(DAY) if raw.record_days >= 14 else 1.5
     end, top, bottom = float(market[-1]), max(0.0, float(market.max())), min(0.0, float(market.min()))
     swung = 100 * ((1 + top / 100) / (1 + bottom / 100) - 1)
@@ -192,7 +194,7 @@ def _day(page: Page, market: Floats, raw: Raw) -> Iterator[str]:
     # The extremes of the small lines may fall between two of their points.
     if float(said[1]) < swung - 0.5 - page.fine or float(said[1]) > 1.4 * swung + 0.5 + page.fine:
         yield f"swung {said[1]}%, drawn {swung:.2f}%"
-    if swung < 1.2 * usual - page.fine:
+    if swung < 0.9 * usual - page.fine:
         yield f"ups and downs, drawn {swung:.2f}%, a usual day {usual:.2f}%"
 
 
@@ -225,7 +227,7 @@ def pages(frame: BarFrame, every: int, warm_up: int) -> Iterator[tuple[int, str]
     """Make the first page of every n-th bar."""
     engine = Engine(Weights.load(), frame.assets)
     for row in engine.replay(frame):
-        if row < warm_up or row % every:
+        if row < warm_up or row % every or not np.isfinite(frame.fields["close"][row, 0]):
             continue
         day = day_changes(frame, row)
         reading = engine.reading(np.log1p(day))
