@@ -115,7 +115,7 @@ class _Assembly:
         self.doubt = measures.doubts()
 
         # What each measure says.
-        now = measures.now()
+        now = measures.now(self.doubt)
         self.forecast = measures.forecasts(SHOWN_MINUTES, now)
         self.pressure = measures.derivatives.readings()
         self.context, self.lean = measures.liquidity.reading()
@@ -124,9 +124,14 @@ class _Assembly:
         self.word = measures.swings.words()
         self.rank = measures.record.rank[0].tolist()
         self.label = [LABELS[int(label)] for label in measures.label.label.tolist()]
-        self.holding = measures.chances()
+        self.holding = measures.chances(self.doubt)
 
-        # How far prices may move, and what happened.
+        # How far prices may move, how far they moved, and what happened.
+        usual = measures.record.usual
+        usuals = {THREE_HOURS: _ROOT_3 * usual[HOUR_MOVE], DAY: usual[DAY_MOVE], WEEK: usual[WEEK_MOVE]}
+        self.moved: dict[int, tuple[list[float], list[float]]] = {
+            span: (measures.moves.moves[span].tolist(), usual.tolist()) for span, usual in usuals.items()
+        }
         self.sigma: list[list[float]] = now.sigma.T.tolist()
         self.ladder = measures.ladders(now)
         self.partition = measures.partitions(now)
@@ -228,9 +233,8 @@ class _Assembly:
 
     def _moved(self, column: int, span: int) -> Moved:
         """Return how far an asset moved over three hours, a day or a week, and how far it usually does."""
-        record = self.measures.record.usual
-        usual = {THREE_HOURS: _ROOT_3 * record[HOUR_MOVE], DAY: record[DAY_MOVE], WEEK: record[WEEK_MOVE]}[span]
-        return Moved(float(self.measures.moves.moves[span, column]), float(usual[column]))
+        moved, usual = self.moved[span]
+        return Moved(moved[column], usual[column])
 
     def _confidence(self, column: int, label: RegimeLabel) -> float | None:
         """Return the chance that a label still stands in four hours; None of one that is none of the four."""

@@ -72,6 +72,10 @@ class Past:
         self._closed_week: dict[int, tuple[npt.NDArray[np.int64], FloatArray, FloatArray]] = {}
         self._usual: tuple[FloatArray, list[int]] | None = None
 
+    def know(self, bands: dict[int, FloatArray]) -> None:
+        """Take bands that were worked out already, by quarter hours."""
+        self._bands |= bands
+
     @cached_property
     def market(self) -> MarketWeek:
         """The market's facts of the quarter hours that are over."""
@@ -108,26 +112,25 @@ class Past:
         high, low = closes.broken(t_ms, *self.day_edges(t_ms))
         below_high = -np.expm1(log_close - high.edge)
         above_low = np.expm1(log_close - low.edge)
-        places = self._places(t_ms)
-
-        assets = []
-        for column in range(len(log_close)):
-            hour = _known(hours[column])
-            assets.append(
-                AssetWeek(
-                    usual_day=_known(usual[column]),
-                    usual_days=counts[column],
-                    place_in_week=_known(places[column]),
-                    volume_ratio=_known(self._volume[column]),
-                    hour=hour,
-                    hour_rank=_known(ranks[column]),
-                    last_3h=_known(lately[column]),
-                    broke_high_ms=_whole(high.at_ms[column]),
-                    below_high=_known(below_high[column]),
-                    broke_low_ms=_whole(low.at_ms[column]),
-                    above_low=_known(above_low[column]),
-                )
+        known = (usual[:-1], self._places(t_ms), self._volume, hours, ranks[:-1], lately)
+        broken = (high.at_ms, below_high, low.at_ms, above_low)
+        columns = zip(counts[:-1], *(_listed(values) for values in (*known, *broken)), strict=True)
+        assets = [
+            AssetWeek(
+                usual_day=usual_move,
+                usual_days=days,
+                place_in_week=place,
+                volume_ratio=ratio,
+                hour=hour,
+                hour_rank=rank,
+                last_3h=last_3h,
+                broke_high_ms=None if high_ms is None else int(high_ms),
+                below_high=below,
+                broke_low_ms=None if low_ms is None else int(low_ms),
+                above_low=above,
             )
+            for days, usual_move, place, ratio, hour, rank, last_3h, high_ms, below, low_ms, above in columns
+        ]
         return market, assets
 
     def lately(self, log_close: FloatArray) -> FloatArray:
@@ -410,5 +413,5 @@ def _known(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _whole(value: float) -> int | None:
-    return int(value) if math.isfinite(value) else None
+def _listed(values: FloatArray) -> list[float | None]:
+    return [value if math.isfinite(value) else None for value in values.tolist()]

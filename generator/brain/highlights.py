@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from generator.brain.moves import DAY, HOUR, Moves, rolling
+from generator.brain.moves import DAY, HOUR, Moves, over_last
 from generator.brain.part import Part, Times, slid
 from generator.brain.record import HOURS, in_half
 from generator.catalog.durations import HOUR_MS
@@ -64,6 +64,7 @@ class Highlights(Part):
         self.hours = np.full((HOURS, 5), np.nan, dtype=np.float16)
         self.hour = np.full(1, -1.0)  # number of the last, since 1970
         self.sigma = np.full(1, np.nan)  # of Bitcoin's next hour
+        self._usual_sigma = (-1.0, np.nan)  # number of an hour, and the median of the record's sigmas up to it
 
     def update(self, t_ms: Times, moves: Moves, edges: FloatArray, sigma: FloatArray, word: FloatArray) -> None:
         """Take a block of bars that `moves` has taken.
@@ -79,8 +80,8 @@ class Highlights(Part):
         kept_edges, edge_places = slid(self.edges, int(self.bar[0]), numbers)
         kept_edges[edge_places] = edges
         first = kept_edges[:, :, 0].astype(np.float64)
-        top = rolling(first[:, 0], self._day, np.fmax)[edge_places]
-        bottom = rolling(first[:, 1], self._day, np.fmin)[edge_places]
+        top = over_last(first[:, 0], self._day, np.fmax, edge_places)
+        bottom = over_last(first[:, 1], self._day, np.fmin, edge_places)
 
         rows, places = slid(self.recent, int(self.bar[0]), numbers)
         market = moves.moves[:, :, -1]
@@ -175,12 +176,13 @@ class Highlights(Part):
         Args:
             doubt: share of it in the data now, by which the range is wider.
         """
-        kept = self.hours[:, SIGMA]
-        known = kept[np.isfinite(kept)].astype(np.float64)
         now = float(self.sigma[0])
-        if not len(known) or not np.isfinite(now):
-            return None
-        return now * (1.0 + doubt) / float(np.median(known))
+        if self._usual_sigma[0] != self.hour[0]:
+            kept = self.hours[:, SIGMA]
+            known = kept[np.isfinite(kept)].astype(np.float64)
+            self._usual_sigma = (float(self.hour[0]), float(np.median(known)) if len(known) else np.nan)
+        width = now * (1.0 + doubt) / self._usual_sigma[1]
+        return width if np.isfinite(width) else None
 
     def _keep(self, t_ms: Times, marks: FloatArray) -> None:
         """Keep what is to be compared with later at full hours, (n, 5)."""

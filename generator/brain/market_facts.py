@@ -55,7 +55,7 @@ def market_facts(
     """
     moves, record, highlights, situations = followed
     closes = moves.carried_closes()
-    line = moves.line()[:, -1]
+    line = moves.market_line()
     bar_ms = moves.bar_ms
     hour, three_hours, week = (_percent(moves.moves[span, -1]) for span in (HOUR, THREE_HOURS, WEEK))
     alone = int(situations.alone[0])
@@ -63,7 +63,7 @@ def market_facts(
     return MarketFacts(
         now_ms=now_ms,
         situation=Situation(int(situations.shown[0])),
-        coins=_coins(assets, now_ms, moves, highlights),
+        coins=_coins(assets, now_ms, closes[-1], followed),
         hour=hour,
         three_hours=three_hours,
         week=week,
@@ -91,12 +91,13 @@ def _percent(fraction: float) -> float | None:
     return None if not math.isfinite(fraction) else 100.0 * float(fraction)
 
 
-def _coins(assets: tuple[str, ...], now_ms: int, moves: Moves, highlights: Highlights) -> dict[str, Coin]:
+def _coins(assets: tuple[str, ...], now_ms: int, prices: FloatArray, followed: Followed) -> dict[str, Coin]:
+    moves, _, highlights, _ = followed
     high, high_ago = highlights.edge(top=True)
     low, low_ago = highlights.edge(top=False)
     coins = {}
     for column, asset in enumerate(assets):
-        price = float(moves.carried_closes()[-1, column])
+        price = float(prices[column])
         if not math.isfinite(price):
             continue
         day = _percent(moves.moves[DAY, column])

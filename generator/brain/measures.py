@@ -138,8 +138,15 @@ class Measures:
         )
         self._t: int | None = None
         self._past = Past(self.week, 0)
+        # Expected sigmas of a block, (4, n, assets); by the outlook after one bar, and what is made of that.
+        self._sigmas = np.empty((len(HORIZONS), 0, n))
+        self._sigma: tuple[FloatArray | None, FloatArray] = (None, self._sigmas)
         # Number of a quarter hour, and bands at its end.
         self._kept = (-1, np.full((len(HORIZON_QUARTERS), 1, n), np.nan))
+
+    def replace(self, part: Part, other: Part) -> None:
+        """Follow another part in the place of one, before the first bar: what a measurement leaves out."""
+        self._parts = tuple(other if kept is part else kept for kept in self._parts)
 
     @property
     def t_ms(self) -> int | None:
@@ -198,6 +205,7 @@ class Measures:
         self.counters = counted[bar]
         for part in self._parts:
             part.at(bar)
+        self._sigma = (self.outlook.sigma, self._sigmas[:, bar])
 
     def _taken(self, t_ms: Times) -> Times:
         """Return the rows to read: those whose time is on the grid and after all before."""
@@ -250,6 +258,7 @@ class Measures:
         weeks = self._weeks(t_ms)
         self.outcomes.update(ends, log_close, weeks.bands, ready)
         sigma = self.ranges.sigma(t_ms, self.outlook.sigma)
+        self._sigmas = sigma
         within = self.ranges.within(_HOUR, weeks.bands[_HOUR] / sigma[_HOUR])
         self.calls.update(in_units(split(within, self.outcomes.rates(_HOUR))), self.sides)
 
@@ -323,15 +332,26 @@ class Measures:
         """Return what the week says up to the last quarter hour that is over."""
         if self._past.closed != last_closed(self._t or 0):
             self._past = Past(self.week, self._t or 0)
+            number, bands = self._kept
+            if number == self._past.closed:
+                self._past.know(dict(zip(HORIZON_QUARTERS, bands[:, 0], strict=True)))
         return self._past
 
     def sigma(self) -> FloatArray:
         """Return the expected sigma of log returns over 15 minutes, 1, 4 and 24 hours, as a fraction, (4, assets)."""
-        return self.ranges.sigma(self._t or 0, self.outlook.sigma)
+        expected, sigma = self._sigma
+        if expected is not self.outlook.sigma:  # after a restart
+            sigma = self.ranges.sigma(self._t or 0, self.outlook.sigma)
+            self._sigma = (self.outlook.sigma, sigma)
+        return sigma
 
-    def now(self) -> Said:
-        """Return what all forecasts after the last bar are made from; whoever asks for several hands it on."""
-        doubt = np.array([doubt.share for doubt in self.doubts()])
+    def now(self, every: tuple[Doubt, ...] | None = None) -> Said:
+        """Return what all forecasts after the last bar are made from; whoever asks for several hands it on.
+
+        Args:
+            every: what `doubts` gives.
+        """
+        doubt = np.array([doubt.share for doubt in every or self.doubts()])
         return Said(self.sigma(), self.ranges.laws(), doubt)
 
     def reach(self, now: Said | None = None) -> FloatArray:
@@ -366,15 +386,18 @@ class Measures:
             lone=np.array([float(asset in self.one_venue) for asset in self.assets]),
         )
 
-    def chances(self) -> FloatArray:
+    def chances(self, every: tuple[Doubt, ...] | None = None) -> FloatArray:
         """Return the chances of the four labels in four hours of each asset and, last, of the market, (4, assets + 1).
 
         The doubt in an asset's data pulls its chances towards how often each label stands at any hour.
+
+        Args:
+            every: what `doubts` gives.
         """
         ages = self.label.ages(np.array([self._t or 0], dtype=np.int64))[0]
         of_coin, of_market = self.holds.climate()
         base = np.column_stack((*[of_coin] * len(self.assets), of_market))
-        every = self.doubts()
+        every = every or self.doubts()
         share = np.array([*(doubt.share for doubt in every), overall(every)])
         return less_sure(self.holds.chances(self.label.label, ages), base, share)
 

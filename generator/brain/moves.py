@@ -18,6 +18,7 @@ CARRIED_MS: Final = 15 * MINUTE_MS  # for which a close stands for those missing
 CARRIED: Final = CARRIED_MS // BAR_MS
 FEWEST_COINS: Final = 3  # of which there is a mean
 _LARGEST_LOG: Final = 80.0  # of a price, either way: single precision holds no more
+_LARGEST_PIECE: Final = 1 << 21  # numbers that are worked on together, which bounds the memory
 _FEWEST_RETURNS: Final = 0.75  # of a day's bars, from which on its realised volatility is known
 _OF_MEAN_SIZE: Final = float(np.pi / 2.0)  # variance of a normal distribution over its squared mean size
 
@@ -41,6 +42,9 @@ class Moves(Part):
         self.high = np.full(assets + 1, np.nan)  # of the day's line, prices against a day ago, as a fraction
         self.low = np.full(assets + 1, np.nan)
         self.realised = np.full(assets + 1, np.nan)  # variance of the day's bars, summed
+        self._known: FloatArray = self.closes.astype(np.float64)  # each for those missing after it too
+        self._is_known = False  # whether that has been worked out: not after a restart
+        self.lines: FloatArray = np.full((1, self._day + 1), np.nan)  # the market's of each bar of a block
 
     def update(self, t_ms: Times, log_close: FloatArray) -> None:
         """Take a block of bars.
@@ -53,20 +57,21 @@ class Moves(Part):
         rows, places = slid(self.closes, int(self.bar[0]), numbers)
         # Single precision is what is kept, so that a restart cannot differ.
         rows[places] = prices_of(log_close)
-        known = carried_over(rows.astype(np.float64), self._carried)
+        before = self.carried_closes()
+        lately = rows[len(before) - self._carried :].astype(np.float64)
+        known = np.concatenate((before, carried_over(lately, self._carried)[self._carried :]))
 
-        now = known[places]
-        moves = []
-        for span in self._spans:
-            of_coins = now / known[places - span] - 1.0
-            moves.append(with_market(of_coins))
-        self.moves = np.array(moves)
+        starts = known[places - np.array(self._spans)[:, None]]
+        of_coins = known[places] / starts - 1.0
+        every = with_market(of_coins.reshape(-1, known.shape[1]))
+        self.moves = every.reshape(*of_coins.shape[:2], -1)
         # Of the day alone no more rows are read than it needs: a bar that comes alone has a week behind it.
         first = int(places[0]) - self._day
         self.high, self.low = self._line(known[first:], places - first)
         self.realised = _realised(known[first:], places - first, self._day)
 
-        self._windows = {"closes": (rows, places + 1)}
+        self._windows = {"closes": (rows, places + 1), "_known": (known, places + 1)}
+        self._is_known = True
         self.bar = numbers.astype(np.float64)[:, None]
 
     def line(self) -> FloatArray:
@@ -76,38 +81,42 @@ class Moves(Part):
         """
         return line_of(self.carried_closes()[-self._day - 1 :])
 
+    def market_line(self) -> FloatArray:
+        """Return the day's line of the market alone, (a day's bars + 1,)."""
+        day = self.carried_closes()[-self._day - 1 :]
+        line: FloatArray = market_lines(day.T[None], _weights(day[-1:], day[:1]))[0]
+        return line
+
     def closes_at(self) -> tuple[FloatArray, Times]:
         """Return, while a block is read, the closes of it and of the week before, and for each bar the row after it.
 
         Each stands for those missing after it for 15 minutes; (rows, assets), NaN where unknown.
         """
-        rows, ends = self._windows["closes"]
-        return carried_over(rows.astype(np.float64), self._carried), ends
+        known, ends = self._windows["_known"]
+        return np.asarray(known, dtype=np.float64), ends
 
     def carried_closes(self) -> FloatArray:
         """Return the closes of the week after the last bar, each for those missing after it too, (bars, assets)."""
-        return carried_over(self.closes.astype(np.float64), self._carried)
+        if not self._is_known:
+            self._known = carried_over(self.closes.astype(np.float64), self._carried)
+            self._is_known = True
+        return self._known
 
     def _line(self, known: FloatArray, places: Times) -> tuple[FloatArray, FloatArray]:
         """Return the highest and lowest points of the day's line at each place, (n, assets + 1), NaN where unknown."""
         start = known[places - self._day]
         now = known[places]
-        top = rolling(known, self._day + 1, np.fmax)[places] / start - 1.0
-        bottom = rolling(known, self._day + 1, np.fmin)[places] / start - 1.0
+        top = over_last(known, self._day + 1, np.fmax, places) / start - 1.0
+        bottom = over_last(known, self._day + 1, np.fmin, places) / start - 1.0
         whole = np.isfinite(now)
 
         # The market's line has other weights at each bar: coins count alike a day before it.
         weights = _weights(now, start)
         days = np.lib.stride_tricks.sliding_window_view(known, self._day + 1, axis=0)[places - self._day]
-        line = np.zeros((len(places), self._day + 1))
-        for column in range(known.shape[1]):
-            weight = weights[:, column, None]
-            line += np.where(weight > 0.0, weight * days[:, column], 0.0)
-        has_market = (weights > 0.0).any(axis=1, keepdims=True)
-        market = np.where(has_market, line - 1.0, np.nan)
+        self.lines = market_lines(days, weights)
         return (
-            np.column_stack((np.where(whole, top, np.nan), np.fmax.reduce(market, axis=1))),
-            np.column_stack((np.where(whole, bottom, np.nan), np.fmin.reduce(market, axis=1))),
+            np.column_stack((np.where(whole, top, np.nan), np.fmax.reduce(self.lines, axis=1))),
+            np.column_stack((np.where(whole, bottom, np.nan), np.fmin.reduce(self.lines, axis=1))),
         )
 
 
@@ -124,12 +133,28 @@ def prices_of(logs: FloatArray) -> FloatArray:
 def line_of(known: FloatArray) -> FloatArray:
     """Return the line of each coin and, last, of the market from a day's closes, (289, columns); see `Moves.line`."""
     of_coins = known / known[0] - 1.0
-    weights = _weights(known[-1:], known[:1])[0]
-    total = np.zeros(len(known))
-    for column in np.flatnonzero(weights):
-        total = total + weights[column] * known[:, column]
-    market = total - 1.0 if weights.any() else np.full(len(known), np.nan)
+    market = market_lines(known.T[None], _weights(known[-1:], known[:1]))[0]
     return np.column_stack((of_coins, market))
+
+
+def market_lines(days: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the market's line of each bar, (n, a day's bars + 1), NaN where no coin counts.
+
+    Args:
+        days: closes of the day up to each bar, (n, assets, a day's bars + 1).
+        weights: see `_weights`, (n, assets).
+    """
+    out = np.empty((len(days), days.shape[2]))
+    together = max(1, _LARGEST_PIECE // days[0].size)
+    for begin in range(0, len(days), together):
+        weight = weights[begin : begin + together, :, None]
+        # Row by row in memory, so that coins are added in their order however many bars there are.
+        parts = np.zeros((*weight.shape[:2], days.shape[2]))
+        np.multiply(weight, days[begin : begin + together], out=parts, where=weight > 0.0)
+        np.add.reduce(parts, axis=1, out=out[begin : begin + together])
+    out -= 1.0
+    out[~(weights > 0.0).any(axis=1)] = np.nan
+    return out
 
 
 def with_market(of_coins: FloatArray) -> FloatArray:
@@ -183,6 +208,14 @@ def rolling(values: FloatArray, size: int, joined: np.ufunc) -> FloatArray:
     return out
 
 
+def over_last(values: FloatArray, size: int, joined: np.ufunc, places: Times) -> FloatArray:
+    """Return `joined` over the last `size` rows at some rows that have as many, (n, ...); see `rolling`."""
+    if len(places) > 1:
+        return rolling(values, size, joined)[places]
+    end = int(places[0]) + 1
+    return np.asarray(joined.reduce(values[end - size : end], axis=0)[None])
+
+
 def _summed(values: FloatArray, size: int) -> FloatArray:
     """Return the sum of the last `size` rows at each row that has as many before it, by doubling."""
     total = np.zeros_like(values)
@@ -193,6 +226,27 @@ def _summed(values: FloatArray, size: int) -> FloatArray:
             total = total + _back(power, ahead)
             ahead += width
         power = power + _back(power, width)
+        width *= 2
+    return total
+
+
+def _sum_of_last(values: FloatArray, size: int) -> FloatArray:
+    """Return the sum of the last `size` rows, added up in the same order as by `_summed`.
+
+    >>> rows = np.random.default_rng(1).random((40, 3))
+    >>> bool((_sum_of_last(rows, 37) == _summed(rows, 37)[-1]).all())
+    True
+    """
+    total: FloatArray = np.zeros_like(values[0])
+    end = len(values)
+    width = 1
+    while width <= size:
+        if size & width:
+            part = values[end - width : end][::-1]
+            while len(part) > 1:
+                part = part[::2] + part[1::2]
+            total = total + part[0]
+            end -= width
         width *= 2
     return total
 
@@ -218,6 +272,12 @@ def _realised(known: FloatArray, places: Times, day: int) -> FloatArray:
     variance = every**2
     variance[:, -1] *= _OF_MEAN_SIZE
     seen = np.isfinite(variance)
-    total = _summed(np.where(seen, variance, 0.0), day)[places]
-    many = _summed(seen.astype(np.float64), day)[places]
+    variance = np.where(seen, variance, 0.0)
+    if len(places) > 1:
+        total = _summed(variance, day)[places]
+        many = _summed(seen.astype(np.float64), day)[places]
+    else:
+        end = int(places[0]) + 1
+        total = _sum_of_last(variance[:end], day)[None]
+        many = np.add.reduce(seen[end - day : end], axis=0, dtype=np.float64)[None]
     return np.where(many >= _FEWEST_RETURNS * day, total, np.nan)

@@ -31,7 +31,7 @@ RANGE_BARS: Final = 12 * HOUR_BARS  # in the hours before, ranges of a fresh sta
 OUTLOOK_FORMAT: Final = "emi-brain-outlook"
 SEASONS: Final = {"quarter": DAY, "weekday": 7, "weekend": 24}
 """The parts of the time of the week and how many numbers each has."""
-_MONTH_SHARES: Final = np.array((0.0, 0.0, 0.0, 0.3))
+MONTH_SHARES: Final = np.array((0.0, 0.0, 0.0, 0.3))
 """The part of the expected log volatility that is the level of a month: a day returns to it, four hours do not."""
 _THURSDAY: Final = 3  # 1970-01-01; Monday is 0
 _FURTHEST: Final = 6.0  # of a log ratio
@@ -66,7 +66,7 @@ def with_month(level: FloatArray, month: FloatArray) -> FloatArray:
     >>> with_month(np.full((4, 1), 1.0), np.array([0.5])).round(2).ravel().tolist()
     [1.0, 1.0, 1.0, 0.85]
     """
-    shares = _MONTH_SHARES.reshape(-1, *(1,) * month.ndim)
+    shares = MONTH_SHARES.reshape(-1, *(1,) * month.ndim)
     out: FloatArray = (1.0 - shares) * level + shares * month
     return out
 

@@ -36,7 +36,8 @@ class Part:
             values: FloatArray = getattr(self, name)
             axis = int(values.ndim > self._columns)
             shape = (*values.shape[:axis], bars, *values.shape[axis:])
-            setattr(self, name, np.broadcast_to(np.expand_dims(values, axis), shape))
+            one = values[:, None] if axis else values[None]
+            setattr(self, name, one if bars == 1 else np.broadcast_to(one, shape))
 
     def keep(self) -> None:
         """Remember the arrays as a block left them, bars and all."""

@@ -8,11 +8,12 @@ coin.
 from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from generator.brain import side as sides
 from generator.brain import swings
 from generator.brain.highlights import Highlights
-from generator.brain.moves import DAY, HOUR, WEEK, Moves, line_of, with_market
+from generator.brain.moves import DAY, HOUR, WEEK, Moves, with_market
 from generator.brain.part import Part
 from generator.brain.record import HOUR_MOVE, Record
 from generator.brain.smoothing import Flags
@@ -138,8 +139,10 @@ class Situations(Part):
         """
         with np.errstate(invalid="ignore", divide="ignore"):
             self._count_days(moves, record)
-            self._find_alone(moves, record)
-            rules = self._rules(moves, record, highlights, side, word)
+            spread = _spread_of(moves.moves[DAY][:, :-1])
+            self._find_alone(moves, record, spread)
+            bars = _bars(moves, record, highlights, side, spread, self._hour)
+            rules = self._rules(moves, record, highlights, side, word, bars)
         known = np.isfinite(moves.moves[HOUR][:, -1] + moves.moves[DAY][:, -1])
         self._follow(rules, known & (record.count[HOUR_MOVE][:, -1] >= 24 * YOUNG_DAYS))
 
@@ -159,26 +162,32 @@ class Situations(Part):
         self.row_moved = over_all[:, -1:]
         self.row_first = over_all[:, :1]
 
-    def _find_alone(self, moves: Moves, record: Record) -> None:
+    def _find_alone(self, moves: Moves, record: Record, spread: "_Spread") -> None:
         """Find the coin that is farther from the others' median than they are from each other."""
         day = moves.moves[DAY][:, :-1]
         limit = np.maximum(_ALONE_SIZE, _ALONE_DAYS * record.usual[1][:, -1])
-        farthest = np.zeros(len(day))
-        alone = np.full(len(day), -1.0)
+        self.alone = np.full((len(day), 1), -1.0)
 
-        for column in range(day.shape[1]):
-            low, middle, high = _lowest_middle_highest(np.delete(day, column, axis=1))
-            off = np.abs(day[:, column] - middle)
-            is_alone = (off > limit) & (off > _ALONE_SPREAD * (high - low)) & (off > farthest)
-            alone = np.where(is_alone, column, alone)
-            farthest = np.where(is_alone, off, farthest)
-        self.alone = alone[:, None]
+        # None is farther from the others' median than the highest is from the lowest.
+        rows = np.flatnonzero(spread.highest - spread.lowest > limit)
+        if not len(rows):
+            return
+        low, middle, high = _of_others(day[rows])
+        off = np.abs(day[rows] - middle)
+        is_alone = (off > limit[rows, None]) & (off > _ALONE_SPREAD * (high - low))
+        farthest = np.where(is_alone, off, -1.0).argmax(axis=1)
+        self.alone[rows, 0] = np.where(is_alone.any(axis=1), farthest, -1.0)
 
-    def _rules(
-        self, moves: Moves, record: Record, highlights: Highlights, side: FloatArray, word: FloatArray
+    def _rules(  # noqa: PLR0917
+        self,
+        moves: Moves,
+        record: Record,
+        highlights: Highlights,
+        side: FloatArray,
+        word: FloatArray,
+        bars: "_Bars",
     ) -> _Rules:
         """Say which situations each bar may enter and which it may stay in."""
-        bars = _bars(moves, record, highlights, side, self._hour)
         others = _middle_of_others(moves.moves[DAY][:, :-1], self.alone[:, 0])
         in_a_row = self.in_a_row[:, 0]
         over_row = np.abs(self.row_moved[:, 0])
@@ -220,13 +229,10 @@ class Situations(Part):
     def _have_legs(self, moves: Moves, record: Record, side: FloatArray) -> Flags:
         """Say where the day went both ways in two legs large enough to enter, and to stay, (2, n)."""
         out = np.zeros((len(LEG_DAYS), len(side)), dtype=np.bool_)
-        closes, ends = moves.closes_at()
         for bar in np.flatnonzero(side == sides.BOTH_WAYS).tolist():
-            end = int(ends[bar])
-            line = line_of(closes[end - self._day - 1 : end])[:, -1]
             usual_day = float(record.usual[1][bar, -1])
             for level, days in enumerate(LEG_DAYS):
-                out[level, bar] = legs_of(line, days * usual_day) is not None
+                out[level, bar] = legs_of(moves.lines[bar], days * usual_day) is not None
         return out
 
     def _follow(self, rules: _Rules, known: Flags) -> None:
@@ -289,7 +295,9 @@ class _Bars(NamedTuple):
     has_side: Flags
 
 
-def _bars(moves: Moves, record: Record, highlights: Highlights, side: FloatArray, hour_bars: int) -> _Bars:
+def _bars(  # noqa: PLR0917
+    moves: Moves, record: Record, highlights: Highlights, side: FloatArray, spread: "_Spread", hour_bars: int
+) -> _Bars:
     """Return what the rules ask, from what the parts say of bars of which so many make an hour."""
     hour = moves.moves[HOUR][:, -1]
     day = moves.moves[DAY][:, -1]
@@ -298,8 +306,7 @@ def _bars(moves: Moves, record: Record, highlights: Highlights, side: FloatArray
     usual_day = record.usual[1][:, -1]
 
     coins = moves.moves[DAY][:, :-1]
-    low, middle, high = _lowest_middle_highest(coins)
-    known = np.isfinite(coins).sum(axis=1)
+    known = np.add.reduce(np.isfinite(coins), axis=1)
     up = (coins > _FLAT).sum(axis=1)
     down = (coins < -_FLAT).sum(axis=1)
     most = np.maximum(up, down)
@@ -308,8 +315,8 @@ def _bars(moves: Moves, record: Record, highlights: Highlights, side: FloatArray
         hour=hour,
         day=day,
         first=moves.moves[DAY][:, 0],
-        middle=middle,
-        apart=high - low,
+        middle=spread.middle,
+        apart=spread.highest - spread.lowest,
         hours=np.abs(hour) / usual_hour,
         days=np.abs(day) / usual_day,
         weeks=np.abs(week) / record.usual[2][:, -1],
@@ -354,37 +361,70 @@ def _split(bars: _Bars, level: int) -> Flags:
     return parted & (bars.apart >= _SPLIT_DAYS[level] * bars.usual_day)
 
 
-def _lowest_middle_highest(coins: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the lowest, median and highest of the known values of each row, NaN where fewer than two are known.
+class _Spread(NamedTuple):
+    """Of the known values of each row, NaN where fewer than two are known, (n,)."""
 
-    >>> [values.tolist() for values in _lowest_middle_highest(np.array([[3.0, np.nan, 1.0, 2.0]]))]
+    lowest: FloatArray
+    middle: FloatArray  # the median
+    highest: FloatArray
+
+
+def _spread_of(coins: FloatArray) -> _Spread:
+    """Return how far the values of each row, (n, coins), lie apart.
+
+    >>> [values.tolist() for values in _spread_of(np.array([[3.0, np.nan, 1.0, 2.0]]))]
     [[1.0], [2.0], [3.0]]
-    >>> [values.tolist() for values in _lowest_middle_highest(np.empty((2, 0)))]
+    >>> [values.tolist() for values in _spread_of(np.empty((2, 0)))]
     [[nan, nan], [nan, nan], [nan, nan]]
     """
     if coins.shape[1] < _FEWEST_OF_SPREAD:
         unknown = np.full(len(coins), np.nan)
-        return unknown, unknown, unknown
+        return _Spread(unknown, unknown, unknown)
 
     in_order = np.sort(coins, axis=1)  # what is unknown comes last
-    known = np.isfinite(in_order).sum(axis=1)
+    known = np.add.reduce(np.isfinite(in_order), axis=1)
     rows = np.arange(len(coins))
     last = np.maximum(known - 1, 0)
     lower_middle = in_order[rows, last // 2]
     upper_middle = in_order[rows, (last + 1) // 2]
 
     enough = known >= _FEWEST_OF_SPREAD
-    return (
+    return _Spread(
         np.where(enough, in_order[rows, 0], np.nan),
         np.where(enough, (lower_middle + upper_middle) / 2.0, np.nan),
         np.where(enough, in_order[rows, last], np.nan),
     )
 
 
+def _of_others(coins: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the lowest, median and highest of all values of a row but one, for each of them, (n, coins).
+
+    NaN where fewer than two others are known; what is said of an unknown one means nothing.
+
+    >>> [values.tolist() for values in _of_others(np.array([[3.0, 9.0, 1.0, 2.0]]))]
+    [[[1.0, 1.0, 2.0, 1.0]], [[2.0, 2.0, 3.0, 3.0]], [[9.0, 3.0, 9.0, 9.0]]]
+    """
+    order = np.argsort(coins, axis=1, kind="stable")
+    place = np.argsort(order, axis=1, kind="stable")
+    in_order = np.take_along_axis(coins, order, axis=1)
+    last = np.add.reduce(np.isfinite(coins), axis=1, keepdims=True) - 2  # place of the highest of the others
+    enough = last >= _FEWEST_OF_SPREAD - 1
+
+    def at(rank: npt.NDArray[np.int64]) -> FloatArray:
+        found = np.take_along_axis(in_order, np.maximum(rank, 0) + (rank >= place), axis=1)
+        return np.where(enough, found, np.nan)
+
+    nothing = np.zeros_like(place)
+    middle = (at(nothing + last // 2) + at(nothing + (last + 1) // 2)) / 2.0
+    return at(nothing), middle, at(nothing + last)
+
+
 def _middle_of_others(coins: FloatArray, alone: FloatArray) -> FloatArray:
     """Return the median of all coins but one, (n,); the one of each bar as a column, -1: none, for which it is NaN."""
-    others = coins.copy()
+    out = np.full(len(coins), np.nan)
     rows = np.flatnonzero(alone >= 0.0)
-    others[rows, alone[rows].astype(np.int64)] = np.nan
-    middle = _lowest_middle_highest(others)[1]
-    return np.where(alone >= 0.0, middle, np.nan)
+    if len(rows):
+        others = coins[rows]
+        others[np.arange(len(rows)), alone[rows].astype(np.int64)] = np.nan
+        out[rows] = _spread_of(others).middle
+    return out

@@ -119,6 +119,8 @@ class Week(Part):
             (m, spans, assets), NaN where one of them is unknown.
         """
         quarters, places = self._windows["quarters"]
+        if not len(bars):
+            return np.empty((0, len(spans), quarters.shape[2]))
         variance = quarters[:, VARIANCE]
         out = np.zeros((len(bars), len(spans), variance.shape[1]))
         for at, span in enumerate(spans):
@@ -137,6 +139,8 @@ class Week(Part):
             Logs of highs and of lows, (2, m, spans, assets), NaN where a bar is missing.
         """
         quarters, places = self._windows["quarters"]
+        if not len(bars):
+            return np.empty((2, 0, len(spans), quarters.shape[2]))
         is_whole = (quarters[:, COUNT] == BARS)[:, None]
         edges = np.where(is_whole, quarters[:, (HIGH, LOW)] * np.array((1.0, -1.0))[:, None], np.nan)
 

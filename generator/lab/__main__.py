@@ -9,6 +9,7 @@ import typer
 
 from generator.brain.weights import PACKAGED, Weights
 from generator.errors import GeneratorError
+from generator.lab.ablation import ablated
 from generator.lab.candles import read_candles
 from generator.lab.coverage import WARM_UP, held, listen, was_fitted
 from generator.lab.far import measured
@@ -89,6 +90,31 @@ def coverage(
         fitted = was_fitted(frame.rows(warm_up), trained)
         inside = " (inside the candles that the outlook was fitted on)" if fitted else ""
         print(held(f"{name}{inside}", listen(frame, trained, warm_up)))
+
+
+@app.command()
+def ablation(
+    *,
+    candles: Annotated[Path, typer.Option(help="A folder of 5-minute candles, one PAIR.csv.gz each.")],
+    since: Annotated[datetime | None, typer.Option(help="Score candles from this day (UTC) on, read all.")] = None,
+    outlook: Annotated[Path | None, typer.Option(help="Outlook file; default: the packaged one.")] = None,
+) -> None:
+    """Measure what each part of the ranges adds: interval score, QLIKE and coverage without it.
+
+    Candles on which the outlook was fitted are scored too, and named so.
+
+    Example: python -m generator.lab ablation --candles DIR
+    """
+    try:
+        trained = Weights.load(outlook)
+        frame = read_candles(candles)
+    except (ValueError, GeneratorError) as error:
+        raise typer.BadParameter(str(error)) from error
+
+    warm_up = int(np.searchsorted(frame.t, _ms(since))) if since else WARM_UP
+    fitted = was_fitted(frame.rows(warm_up), trained)
+    inside = " (inside the candles that the outlook was fitted on)" if fitted else ""
+    print(ablated(f"{candles.name}{inside}", frame, trained, warm_up))
 
 
 @app.command()

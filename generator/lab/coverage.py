@@ -64,9 +64,9 @@ class FullHours:
         return np.abs(move) <= self.reach[level, horizon], np.isfinite(move) & np.isfinite(self.reach[level, horizon])
 
 
-def listen(frame: BarFrame, weights: Weights, warm_up: int = WARM_UP) -> FullHours:
-    """Feed a market and keep what is said at each full hour after `warm_up` bars."""
-    engine = Engine(weights, frame.assets)
+def listen(frame: BarFrame, weights: Weights, warm_up: int = WARM_UP, *, engine: Engine | None = None) -> FullHours:
+    """Feed a market to a new brain, or to `engine`, and keep what is said at each full hour after `warm_up` bars."""
+    engine = engine or Engine(weights, frame.assets)
     rows: list[int] = []
     said: list[tuple[FloatArray, FloatArray, FloatArray]] = []
     for row in engine.replay(frame, HOUR_MS):
