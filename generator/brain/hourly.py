@@ -5,19 +5,19 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from generator.brain import swings
-from generator.brain.bars import CleanBars, clean_fields
+from generator.brain.bars import clean_fields
 from generator.brain.derivatives import Derivatives, Pressure
 from generator.brain.highlights import Highlights
 from generator.brain.market_facts import Followed, market_facts
 from generator.brain.moves import Moves, prices_of
-from generator.brain.part import Part
+from generator.brain.part import Part, Times
 from generator.brain.record import DAY_MOVE, Record
 from generator.brain.side import SIDES, Side
 from generator.brain.situation import Situations
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.text.happened import MarketFacts
 from generator.catalog.words import MarketSide, Trend, VolatilityWord
-from generator.market.bars import BarFrame
+from generator.market.bars import BarFrame, FloatArray
 
 FUTURES_HOURS: Final = 30 * 24
 OLD_MS: Final = 2 * HOUR_MS  # since the last full hour: nothing is said of the 24 hours up to it then
@@ -46,7 +46,7 @@ class Hours:
         self._highlights = Highlights(coins, HOUR_MS)
         self._situations = Situations(HOUR_MS)
         if len(self.full):
-            self._follow(clean_fields({name: values[self.full] for name, values in frame.fields.items()}))
+            self._follow(frame)
 
     def at(self, hour: int) -> HourlyState:
         """Return what is read after one of these hours."""
@@ -63,18 +63,32 @@ class Hours:
     def _parts(self) -> tuple[Part, ...]:
         return self._moves, self._record, self._side, self._highlights, self._situations
 
-    def _follow(self, bars: CleanBars) -> None:
-        """Let every part take all hours as one block."""
-        hours, columns = len(self.t_ms), len(self._assets) + 1
-        self._moves.update(self.t_ms, bars.log_close)
+    def _follow(self, frame: BarFrame) -> None:
+        """Let every part take all hours as one block; an hour's high and low are those of all its bars."""
+        hours = len(self.t_ms)
+        columns = len(self._assets) + 1
+        bars = clean_fields(frame.fields)
+        first = np.searchsorted(frame.t // HOUR_MS, frame.t[self.full] // HOUR_MS)  # bar of each hour
+        top = _over(np.fmax, bars.top, first, self.full)
+        bottom = _over(np.fmin, bars.bottom, first, self.full)
+
+        self._moves.update(self.t_ms, bars.log_close[self.full])
         self._record.update(self.t_ms, self._moves, np.full((hours, columns), np.nan))
         self._side.update(self._moves, self._record.usual[DAY_MOVE])
         unrated = np.full(hours, float(swings.UNKNOWN))
-        edges = prices_of(np.stack((bars.top, bars.bottom), axis=1))
+        edges = prices_of(np.stack((top, bottom), axis=1))
         self._highlights.update(self.t_ms, self._moves, edges, np.full(hours, np.nan), unrated)
         self._situations.update(self._moves, self._record, self._highlights, self._side.side[:, -1], unrated)
         for part in self._parts:
             part.keep()
+
+
+def _over(pick: np.ufunc, values: FloatArray, first: Times, last: Times) -> FloatArray:
+    """Return the highest or lowest known value from a first to a last bar each, (m, assets)."""
+    padded = np.concatenate((values, np.full((1, values.shape[1]), np.nan)))
+    ends = np.column_stack((first, last + 1)).ravel()
+    picked: FloatArray = pick.reduceat(padded, ends)[::2]
+    return picked
 
 
 def state_of(frame: BarFrame, now_ms: int) -> HourlyState:

@@ -50,11 +50,28 @@ def test_bars_of_five_minutes_and_of_an_hour_give_one_word() -> None:
     fine = market(10 * 288, seed=6)
     hours = np.flatnonzero((fine.t + BAR_MS) % HOUR_MS == 0)
     fields = {name: values[hours] for name, values in fine.fields.items()}
+    assets = len(fine.assets)
+    fields["high"] = fine.fields["high"].reshape(-1, 12, assets).max(axis=1)
+    fields["low"] = fine.fields["low"].reshape(-1, 12, assets).min(axis=1)
     coarse = BarFrame(fine.assets, fine.t[hours] + BAR_MS - HOUR_MS, fields, HOUR_MS)
 
     for end in range(60, len(hours), 7):
         now_ms = int(fine.t[hours[end - 1]]) + BAR_MS
         assert state_of(fine.closed_by(now_ms), now_ms) == state_of(coarse.closed_by(now_ms), now_ms)
+
+
+def test_the_days_high_and_low_are_those_of_every_bar_and_not_of_an_hours_last() -> None:
+    fine = market(10 * 288, seed=6)
+    place = len(fine.t) - 40  # neither the first nor the last bar of its hour
+    fine.fields["high"][place, 0] = 1.05 * fine.fields["high"][-288:, 0].max()
+    fine.fields["low"][place - 24, 1] = 0.95 * fine.fields["low"][-288:, 1].min()
+
+    state = state_of(fine, closed_ms(fine))
+
+    assert state.market is not None
+    coins = state.market.coins
+    assert coins[fine.assets[0]].high == pytest.approx(fine.fields["high"][-288:, 0].max(), rel=1e-6)
+    assert coins[fine.assets[1]].low == pytest.approx(fine.fields["low"][-288:, 1].min(), rel=1e-6)
 
 
 def test_nothing_is_said_of_a_day_that_is_not_whole_or_is_over() -> None:
