@@ -66,7 +66,7 @@ HOURLY_FIELDS: Final = (
     *_triple("probability", "probabilities"),
     *_triple("base_rate", "base_rate"),
     *_MOVE,
-    *_plain("previous_outcome", "band_bps", *_PRICES, "correct", "void_reason"),
+    *_plain("previous_outcome", "band_bps", *_PRICES, "correct", "void_reason", "chances_kind"),
 )
 ROUND_FIELDS: Final = (
     *_plain("round_id", "asset", "phase", "opened", "start", "end", "source_mode", "warm_up", "commitment", "salt"),
@@ -89,6 +89,7 @@ ROUND_FIELDS: Final = (
         "shared_intelligence_score",
         "learning_score",
     ),
+    *_below("forecast", "chances_kind"),
 )
 _HORIZONS: Final = ("15m", "1h", "4h", "24h")
 _SAID: Final = ("sigma", "low_90", "low_50", "high_50", "high_90", "last_hour", "last_day", "ewma")

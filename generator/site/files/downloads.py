@@ -244,6 +244,7 @@ def hourly_row(made: PredictionMade, mode: SourceMode) -> dict[str, Any]:
         "outcome": str(made.outcome) if resolved else None,
         "correct": made.outcome == made.prediction if resolved and made.call is not Call.NONE else None,
         "void_reason": made.void_reason,
+        "chances_kind": made.chances_kind,
     }
 
 
