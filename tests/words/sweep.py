@@ -39,6 +39,7 @@ class Stretch(NamedTuple):
 class Found:
     """What a sweep counted."""
 
+    every: int = 1  # bars from one that was looked at to the next
     bars: int = 0
     texts: int = 0
     seconds: float = 0.0
@@ -84,7 +85,7 @@ def stretches(bars: int, bars_a_day: int, record: str) -> Iterator[Stretch]:
 
 def sweep(name: str, frame: BarFrame, record: str, *, every: int = 1, planted_every: int = 0) -> Found:
     """Hold each k-th bar's texts against the raw closes, and plant false ones at some."""
-    found = Found()
+    found = Found(every=every)
     began = time.process_time()
     said = began
     done = 0

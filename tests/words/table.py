@@ -66,7 +66,7 @@ def _complaints(by_set: Mapping[str, Mapping[str, Found]]) -> Iterator[str]:
     ]
     yield f"| row | {' | '.join(f'{name}: {record}' for name, record in columns)} |"
     yield f"|---|{'---:|' * len(columns)}"
-    for what in ("bars", "texts"):
+    for what in ("every", "bars", "texts"):
         counts = (f"{getattr(by_set[name][record], what):,}" for name, record in columns)
         yield f"| *{what}* | {' | '.join(counts)} |"
     for row in Row:
@@ -102,7 +102,7 @@ def _join(rows: list[tuple[str, list[str]]], more: list[tuple[str, str]]) -> lis
 
 def _of_set(found: Found, aim: Aim, has_words: bool) -> Iterator[tuple[str, str]]:
     bars_a_day = 288 if has_words else 24
-    days = found.bars / bars_a_day
+    days = found.bars / bars_a_day if found.every == 1 else float("nan")  # changes are counted bar by bar
     known = sum(number for key, number in found.shown.items() if key.startswith("situation/"))
     known -= found.shown[f"situation/{Situation.UNKNOWN.name}"]
 
@@ -128,6 +128,8 @@ def _of_set(found: Found, aim: Aim, has_words: bool) -> Iterator[tuple[str, str]
 
 
 def _against(value: float, aimed: float | None, decimals: int) -> str:
+    if value != value:  # noqa: PLR0124 -- NaN
+        return "-"
     return f"{value:.{decimals}f}" if aimed is None else f"{value:.{decimals}f} ({aimed:g})"
 
 
