@@ -1,5 +1,6 @@
 """The facts of the human report, as published, and the text made of them."""
 
+import math
 from dataclasses import fields
 from typing import Final
 
@@ -68,7 +69,7 @@ def _trading(month: Month | None) -> Trading | None:
     volume = month.ranks["volume"]
     if not volume.now or volume.rank is None:
         return None
-    return Trading(volume.now, 100 * volume.rank, round(month.days))
+    return Trading(volume.now, 100 * volume.rank, math.floor(month.days + 0.05))
 
 
 def _spans(ctx: TickContext, market: MarketFacts) -> dict[str, Span]:
