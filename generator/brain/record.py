@@ -19,8 +19,8 @@ HOURS: Final = 365 * 24
 HOUR_MOVE, DAY_MOVE, WEEK_MOVE, EXPECTED, REALISED = range(5)
 MEASURES: Final = 5
 _SPANS: Final = (HOUR, DAY, WEEK)
-# Of which a usual hour, day and week is the median: those of a record of 14, 14 and 30 days, with a day of holes.
-_FEWEST_HOURS: Final = (14 * 24, 12 * 24, 22 * 24)
+# Of which a usual hour, day and week is the median: those of a record of 14, 14 and 30 days.
+_FEWEST_HOURS: Final = (14 * 24, 13 * 24, 23 * 24)
 _BOOK_MARKET: Final = (0.0027, 0.015, 0.044)  # before that: medians of the coins' mean, 2022-08 to 2023-09
 _BOOK_COIN: Final = (0.0031, 0.016, 0.045)  # likewise, the median over the coins of their own
 _LARGEST_HALF: Final = float(np.finfo(np.float16).max)

@@ -67,6 +67,12 @@ SCALES: Final[dict[str, Scale]] = {
         "Mean negative log of the chance given to the outcome, lower is better.",
         "Compare it with its baseline only.",
     ),
+    "four_way_brier*": Scale(
+        "score", "0..2",
+        "Brier score of four labels, lower is better.",
+        "Read it with its n, and against climate and persistence.",
+    ),
+    "usual_days": Scale("ratio", "0..", "Size of the day's move over the median such move on record."),
     "hour": Scale("hour", "0..23", "Hour of the day, UTC."),
     "brier*": Scale(
         "score", "0..2",

@@ -215,7 +215,7 @@ def test_usual_moves_and_ranks_are_those_of_every_full_hour_before_the_bar() -> 
         for measure, span in ((HOUR_MOVE, HOUR), (DAY_MOVE, DAY), (2, WEEK)):
             sizes = np.abs(state.moves.moves[span, before, -1]).astype(np.float16).astype(np.float64)
             sizes = sizes[np.isfinite(sizes)]
-            enough = len(sizes) >= {HOUR: 336, DAY: 288, WEEK: 528}[span]  # of a record of 14, 14 and 30 days
+            enough = len(sizes) >= {HOUR: 336, DAY: 312, WEEK: 552}[span]  # of a record of 14, 14 and 30 days
             book = (0.0027, 0.015, 0.044)[measure]
             assert record.usual[measure, bar, -1] == pytest.approx(np.median(sizes) if enough else book)
         kept = expected[before, -1].astype(np.float16).astype(np.float64)
