@@ -53,6 +53,8 @@ def watch(
     With `skip_s` the time of the event loop moves forward by that much once only held requests are left.
     """
     loop = SkippingLoop()
+    if not skip_s:  # on a busy machine an answer may take long
+        options = {"timeout_s": 60.0, "deadline_s": 200.0} | options
 
     async def skip(venues: Venues) -> None:
         await venues.settle()

@@ -116,7 +116,8 @@ def _bitcoin(match: re.Match[str], ground: Ground) -> Complaints:
 
 def _but_bitcoin(match: re.Match[str], ground: Ground) -> Complaints:
     raw = ground.raw
-    parted = raw.coin("Bitcoin", raw.day) * raw.market(raw.day) <= 0
+    market = raw.market(raw.day)
+    parted = raw.coin("Bitcoin", raw.day) * market <= 0 or abs(market) < UNCHANGED
     return _bitcoin(match, ground) + unless(parted, Row.REASON, "'but' of a Bitcoin that went the same way")
 
 
@@ -359,7 +360,7 @@ def _against_usual(match: re.Match[str], ground: Ground) -> Complaints:
     low, high = {
         "about as much as usual": (0.6, 1.4),
         "more than usual": (1.1, 1.95),
-        "about twice as much as usual": (1.55, 2.65),
+        "about twice as much as usual": (1.54, 2.66),
         "far more than usual": (2.1, 99.0),
     }[match.group(1)]
     out = _of_a_record(ground.raw)

@@ -131,6 +131,11 @@ NOW_GROUPS: Final[Groups[MarketFacts]] = {
             "both ways",
             lambda facts: facts.side is MarketSide.BOTH_WAYS and facts.line_range is not None,
         ),
+        Sentence(
+            "A day of ups and downs: {crypto} is {day_moved} in 24 hours{week_after}.",
+            "both ways, on a line with a hole",
+            lambda facts: facts.side is MarketSide.BOTH_WAYS,
+        ),
         Sentence("A {side} day: {crypto} is {day_moved} in 24 hours{week_after}.", "else", always),
     ),
     "week_after": (
