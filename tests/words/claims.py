@@ -19,7 +19,7 @@ COIN: Final = rf"({'|'.join(NAMES)})"
 AGO: Final = r"(minutes ago|a quarter of an hour ago|half an hour ago|an hour ago|[a-z0-9]+ hours ago)"
 LASTING: Final = r"(\d+ minutes|[a-z0-9]+ hours|[a-z0-9]+ days)"
 SPAN: Final = r"(a year|a day|less than a day|[a-z0-9]+ (?:months|weeks|days))"
-DOLLARS: Final = r"\$([\d,]+(?:\.\d+)?)"
+DOLLARS: Final = r"\$([\d,]*\d(?:\.\d+)?)"
 UNCHANGED: Final = 0.07  # percent, below which a move may be said to be none
 _NEVER: Final = re.compile(
     r"\b(trend|because|due to|will (?:rise|fall|recover|drop)|buy|sell|bullish|bearish|rally|crash|"

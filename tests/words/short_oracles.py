@@ -283,7 +283,7 @@ REGIME: Final[Claims] = claims(
         (rf"^A day of ups and downs: (?:crypto|Bitcoin) swung {SIZE}(?= and is)", _ups_and_downs),
         (rf"^ and is {MOVED}(?=[,.])", _crypto_day),
         (rf"^, {MOVED} in a week", _crypto_week),
-        (r"^A day of ups and downs: (?:crypto|Bitcoin)(?= is)", _unknown_day),
+        (r"^(?:Crypto|Bitcoin)(?= is)", _nothing),
         (r"^A (rising|falling|flat) day: (?:crypto|Bitcoin)", _is_rising),
         (rf"^ is {MOVED} in 24 hours", _crypto_day),
         (rf"^ and {SIZE} in a week", _week_alike),

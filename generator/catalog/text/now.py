@@ -10,6 +10,8 @@ from generator.catalog.text.headline import HEADLINE_GROUPS
 from generator.catalog.text.slots import SLOTS, chance_of, coin_of
 from generator.catalog.words import Call, MarketSide, VolatilityWord
 
+_MOST_OF_RANGE: Final = 0.95  # of the day's range, from which on its move went one way
+
 
 def _place(facts: MarketFacts) -> float | None:
     """Return where the coin in focus is between its low of the day, 0, and its high, 1."""
@@ -44,6 +46,15 @@ def _all_one_way(facts: MarketFacts) -> bool:
 def _gives_day(facts: MarketFacts) -> bool:
     """Whether the headline gives the day's move."""
     return facts.situation in {Situation.GREAT_DAY, Situation.MOVE, Situation.PLAIN, Situation.DAYS_IN_A_ROW}
+
+
+def _went_both_ways(facts: MarketFacts) -> bool:
+    """Return whether the day did: for up to an hour after its last turn the side is still so, and the line is not."""
+    return (
+        facts.side is MarketSide.BOTH_WAYS
+        and facts.line_range is not None
+        and abs(facts.day or 0.0) < _MOST_OF_RANGE * facts.line_range
+    )
 
 
 def _unranked(facts: MarketFacts) -> bool:
@@ -129,11 +140,11 @@ NOW_GROUPS: Final[Groups[MarketFacts]] = {
         Sentence(
             "A day of ups and downs: {crypto} swung {line_range} and is {day_moved}{week_after_comma}.",
             "both ways",
-            lambda facts: facts.side is MarketSide.BOTH_WAYS and facts.line_range is not None,
+            _went_both_ways,
         ),
         Sentence(
-            "A day of ups and downs: {crypto} is {day_moved} in 24 hours{week_after}.",
-            "both ways, on a line with a hole",
+            "{Crypto} is {day_moved} in 24 hours{week_after}.",
+            "both ways until a moment ago, or on a line with a hole",
             lambda facts: facts.side is MarketSide.BOTH_WAYS,
         ),
         Sentence("A {side} day: {crypto} is {day_moved} in 24 hours{week_after}.", "else", always),
