@@ -340,7 +340,7 @@ def test_one_tap_is_kept_over_a_reload_counted_and_scored(market: Market, browse
     assert "BULLISH" in [row["choice"] for row in ballots]
     at.later(market)
     expect(at.page.locator("#my-votes")).to_contain_text("You said up for BTC", timeout=SOON_MS)
-    expect(at.page.locator("#my-votes")).to_contain_text("Counted. The result comes at", timeout=SOON_MS)
+    expect(at.page.locator("#my-votes")).to_contain_text("Counted. The result follows at", timeout=SOON_MS)
 
     market.clock.go_to(59 * 60 + 50)
     wait_for(market, "/arena/rounds.json", lambda found: found["rounds"][0]["round_id"] == target)
