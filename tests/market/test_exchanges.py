@@ -163,6 +163,28 @@ def test_funding_is_the_median_of_rates_for_eight_hours_by_each_venues_interval(
     assert algo.rate_8h == pytest.approx(2e-4)
 
 
+def test_rates_wait_for_intervals_that_come_late(seen: Observation) -> None:
+    def intervals_last(venues: Venues) -> None:
+        venues.slow_paths["fundingInfo"] = 0.3
+
+    (late,) = watch((NOW, SINCE), setup=intervals_last)
+
+    assert late.assets["ALGO"].funding == seen.assets["ALGO"].funding
+    assert late.assets["ALGO"].limitations == seen.assets["ALGO"].limitations
+
+
+def test_rates_come_without_intervals_that_a_venue_does_not_send() -> None:
+    def no_intervals(venues: Venues) -> None:
+        venues.override = lambda ask: {"code": -1, "msg": "no"} if "fundingInfo" in ask.path else None
+
+    (seen,) = watch((NOW, SINCE), setup=no_intervals, venues=("kraken", "binance"))
+
+    funding = seen.assets["ALGO"].funding
+    assert funding is not None
+    assert funding.rate_8h == pytest.approx(1e-4)
+    assert [text for text in seen.assets["ALGO"].limitations if "8 h between payments is assumed" in text]
+
+
 def test_open_interest_is_the_median_and_each_venue_is_compared_with_a_day_ago(seen: Observation) -> None:
     (gate,) = watch((NOW, SINCE), venues=("kraken", "gate"))
 

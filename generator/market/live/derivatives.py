@@ -1,5 +1,6 @@
 """Funding, open interest and liquidations of one venue's perpetual futures."""
 
+import asyncio
 import math
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -36,14 +37,19 @@ def derivative_jobs(client: VenueClient, now_ms: int, intervals: dict[str, float
         return []
 
     jobs: list[Job] = []
+    # Both are asked at once; rates are read once the intervals were, or have failed.
+    intervals_asked = asyncio.Event()
     if client.spec.intervals and _hourly(client, "intervals", now_ms):
-        jobs.append(Job(("intervals",), partial(_intervals, client, now_ms, intervals), may_be_empty=True))
+        ask = partial(_intervals, client, now_ms, intervals, intervals_asked)
+        jobs.append(Job(("intervals",), ask, may_be_empty=True))
+    else:
+        intervals_asked.set()
 
     if client.spec.funding == "all":
         kinds: tuple[str, ...] = ("funding",)
         if client.spec.open_interest == "with_funding":
             kinds = ("funding", "open_interest")
-        jobs.append(Job(kinds, partial(_all_funding, client, now_ms, intervals)))
+        jobs.append(Job(kinds, partial(_all_funding, client, now_ms, intervals, intervals_asked)))
     else:
         asks = [partial(_one_funding, client, asset, now_ms, intervals) for asset in client.perpetual]
         jobs += [Job(("funding",), ask) for ask in asks]
@@ -73,8 +79,11 @@ def _hourly(client: VenueClient, kind: str, now_ms: int) -> bool:
     return now_ms - client.asked_at.get(kind, -HOUR_MS) >= HOUR_MS
 
 
-async def _all_funding(client: VenueClient, now_ms: int, intervals: dict[str, float]) -> list[Reading]:
+async def _all_funding(
+    client: VenueClient, now_ms: int, intervals: dict[str, float], intervals_asked: asyncio.Event
+) -> list[Reading]:
     answer = await client.exchange.fetch_funding_rates(list(client.perpetual.values()))
+    await intervals_asked.wait()
     rows = [(asset, answer[symbol]) for asset, symbol in client.perpetual.items() if symbol in answer]
 
     def parse(asset: str, row: dict[str, Any]) -> list[Reading]:
@@ -123,12 +132,17 @@ def hours_of(interval: str | None) -> float | None:
     return hours if math.isfinite(hours) and hours > 0 else None
 
 
-async def _intervals(client: VenueClient, now_ms: int, intervals: dict[str, float]) -> list[Reading]:
+async def _intervals(
+    client: VenueClient, now_ms: int, intervals: dict[str, float], asked: asyncio.Event
+) -> list[Reading]:
     """Learn which contracts do not pay each 8 hours; the list names only those that were changed."""
-    answer = await client.exchange.fetch_funding_intervals(list(client.perpetual.values()))
-    for asset, symbol in client.perpetual.items():
-        intervals[asset] = hours_of(answer.get(symbol, {}).get("interval")) or _STANDARD_HOURS
-    client.asked_at["intervals"] = now_ms
+    try:
+        answer = await client.exchange.fetch_funding_intervals(list(client.perpetual.values()))
+        for asset, symbol in client.perpetual.items():
+            intervals[asset] = hours_of(answer.get(symbol, {}).get("interval")) or _STANDARD_HOURS
+        client.asked_at["intervals"] = now_ms
+    finally:
+        asked.set()
     return []
 
 
