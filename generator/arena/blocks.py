@@ -1,7 +1,4 @@
-"""Sums over cases that come together and are no independent cases, such as the forecasts of one hour.
-
-They are whole numbers, so that adding blocks one by one and all at once, in any order, gives exactly the same.
-"""
+"""Cells of a table of chances: what was said, and how often it came, summed over blocks of cases."""
 
 from __future__ import annotations
 
@@ -9,62 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from generator.arena.ranges import half_width
-from generator.arena.rates import ENOUGH, rate
-from generator.arena.values import Bin, Proportion
-
-
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """Two totals, y and x, over blocks of cases, and how the blocks scatter; immutable.
-
-    >>> hits = Ratio().plus(1, 2).plus(2, 2)
-    >>> hits.above, hits.below, hits.blocks
-    (3, 4, 2)
-    """
-
-    blocks: int = 0
-    above: int = 0  # y, such as hits, or one forecaster's loss
-    below: int = 0  # x, such as cases, or another's loss
-    squares: int = 0  # sums over the blocks of y squared, x y, x squared
-    mixed: int = 0
-    weights: int = 0
-
-    def plus(self, above: int, below: int) -> Ratio:
-        """Add one block."""
-        return Ratio(
-            blocks=self.blocks + 1,
-            above=self.above + above,
-            below=self.below + below,
-            squares=self.squares + above * above,
-            mixed=self.mixed + above * below,
-            weights=self.weights + below * below,
-        )
-
-    @property
-    def design_effect(self) -> float:
-        """Return how many cases are worth one independent case, where y counts hits among x cases.
-
-        Source: L. Kish, Survey sampling, 1965: the variance of the rate over clusters, over that of as many independent
-        cases.
-        """
-        n = self.below
-        if not n:
-            return 1.0
-        if not 0 < self.above < n:
-            return max(1.0, self.weights / n)
-
-        share = self.above / n
-        spread = self.squares - 2 * share * self.mixed + share * share * self.weights
-        return max(1.0, spread / (n * share * (1 - share)))
-
-    def rate(self, *, backtest: bool) -> Proportion:
-        """Return the share of hits y among cases x, its interval widened by the blocks."""
-        return rate(self.above, self.below, backtest=backtest, effect=self.design_effect)
-
-    def half_width(self) -> float | None:
-        """Return half of the 95% interval of y / x over blocks; None where there are too few."""
-        return half_width(self.above, self.below, self.blocks, (self.squares, self.mixed, self.weights))
+from generator.arena.rates import ENOUGH
+from generator.arena.scoring import Ratio
+from generator.arena.values import Bin
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from generator.arena.blocks import Ratio
-from generator.arena.moves import mean, skill
 from generator.arena.rates import ENOUGH
-from generator.arena.scores import brier_e8, log_e9
+from generator.arena.scores import ORDER
+from generator.arena.scoring import E8, E9, Ratio, brier_e8, log_e9, mean, skill
 from generator.arena.values import ChanceSums, CrowdScores, MeanInterval, Round, Triple
 from generator.catalog.formats import probabilities
 
-_E8: Final = 10**8
-_E9: Final = 10**9
 _PERCENT: Final = 100
 
 
@@ -50,31 +47,31 @@ class CrowdSums:
         if chances is None or played.outcome is None or played.probabilities is None or played.base_rate is None:
             return self
 
-        came = played.outcome
+        came = ORDER.index(played.outcome)
         return CrowdSums(
             votes=self.votes + sums.votes,
             brier=self.brier.plus(brier_e8(chances, came), brier_e8(played.base_rate, came)),
-            log=self.log.plus(log_e9(chances, came), log_e9(played.base_rate, came)),
+            log=self.log.plus(log_e9(chances[came]), log_e9(played.base_rate[came])),
             brain_brier=self.brain_brier + brier_e8(played.probabilities, came),
-            brain_log=self.brain_log + log_e9(played.probabilities, came),
+            brain_log=self.brain_log + log_e9(played.probabilities[came]),
         )
 
     def scores(self) -> CrowdScores:
         """Return the scores."""
         rounds = self.brier.blocks
-        brier = mean(self.brier.above, _E8, rounds)
-        base_brier = mean(self.brier.below, _E8, rounds)
-        log_score = mean(self.log.above, _E9, rounds)
-        base_log = mean(self.log.below, _E9, rounds)
+        brier = mean(self.brier.above, E8, rounds)
+        base_brier = mean(self.brier.below, E8, rounds)
+        log_score = mean(self.log.above, E9, rounds)
+        base_log = mean(self.log.below, E9, rounds)
         return CrowdScores(
             rounds=rounds,
             votes=self.votes,
             brier=brier,
             base_rate_brier=base_brier,
-            brain_brier=mean(self.brain_brier, _E8, rounds),
+            brain_brier=mean(self.brain_brier, E8, rounds),
             log_score=log_score,
             base_rate_log_score=base_log,
-            brain_log_score=mean(self.brain_log, _E9, rounds),
+            brain_log_score=mean(self.brain_log, E9, rounds),
             skill_percent=skill(brier, base_brier, self.brier) if rounds >= ENOUGH else MeanInterval(),
             log_skill_percent=skill(log_score, base_log, self.log) if rounds >= ENOUGH else MeanInterval(),
         )

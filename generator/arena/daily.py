@@ -13,12 +13,13 @@ from math import isfinite, sqrt
 from typing import Any, Final
 
 from gateway.wire.daily import ASKED_AT, CLOSES_AFTER, MEASURED_AFTER, Ends, is_sound
-from generator.arena.intervals import TwoRanges, how_far_score
+from generator.arena.intervals import TwoRanges
 from generator.arena.outcome import fix_price
 from generator.arena.play import PlayInputs, void_reason
 from generator.arena.published import digest_of
 from generator.arena.ranges import move_percent, quantiles_of
 from generator.arena.rows import PublishedQuestion, QuestionScores, RangeEnds, SealedQuestion
+from generator.arena.scoring import NORMAL_50, NORMAL_90
 from generator.arena.values import DailyQuestion
 from generator.catalog.durations import DAY_MS
 from generator.catalog.formats import iso, ms_of, rounded
@@ -28,7 +29,7 @@ ASSET: Final = "BTC"
 ASKED_AT_MS: Final = round(ASKED_AT.total_seconds() * 1000)
 CLOSES_AFTER_MS: Final = round(CLOSES_AFTER.total_seconds() * 1000)
 MEASURED_AFTER_MS: Final = round(MEASURED_AFTER.total_seconds() * 1000)
-NORMAL_90_TO_50: Final = 1.6449 / 0.6745  # how much wider a normal distribution's 90% range is than its 50% range
+NORMAL_90_TO_50: Final = NORMAL_90 / NORMAL_50  # how much wider a normal distribution's 90% range is than its 50% range
 HORIZON: Final = "24h"  # of the brain's published ranges, which are widened to the 25 hours
 
 ENDS: Final = ("low_90", "low_50", "high_50", "high_90")
@@ -64,7 +65,7 @@ def score(ends: Ends, move: float) -> float:
     >>> score((-120, -40, 35, 110), 0.5)
     1.825
     """
-    return rounded(how_far_score(TwoRanges(*(end / 100 for end in ends)), move), 4)
+    return rounded(TwoRanges(*(end / 100 for end in ends)).score(move), 4)
 
 
 def named(ends: Ends) -> RangeEnds:

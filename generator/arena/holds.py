@@ -17,9 +17,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from generator.arena.blocks import Cell, Ratio, bin_of, bins_of
-from generator.arena.moves import mean, skill
+from generator.arena.blocks import Cell, bin_of, bins_of
 from generator.arena.rates import enough_for_skill
+from generator.arena.scoring import E8, UNITS, Ratio, brier_e8, mean, skill, units_of
 from generator.arena.values import HoldRecord, HoldScores, Hour, MeanInterval
 from generator.brain.holds import HOURS
 from generator.brain.label import REGIMES
@@ -32,8 +32,6 @@ AHEAD_MS: Final = HOURS * HOUR_MS
 CLOSE_MS: Final = 5 * MINUTE_MS
 EDGES: Final = (0.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0)  # percent
 _LABELS: Final = tuple(label.value for label in REGIMES)
-_UNITS: Final = 10_000  # a published chance is a whole number of these
-_E8: Final = _UNITS**2
 
 
 class _Case(NamedTuple):
@@ -44,19 +42,6 @@ class _Case(NamedTuple):
     own: int  # Brier scores of the four chances, times 10^8
     climate: int
     persistence: int
-
-
-def four_way(chances: Sequence[float], came: int) -> int:
-    """Return the Brier score of four chances, 0 (certain and right) .. 2 (certain and wrong), times 10^8.
-
-    Source: G. W. Brier, Verification of forecasts expressed in terms of probability, 1950.
-
-    >>> four_way((0.7, 0.1, 0.1, 0.1), 0) / 10**8  # .3^2 + 3 x .1^2
-    0.12
-    """
-    units = [round(chance * _UNITS) for chance in chances]
-    units[came] -= _UNITS
-    return sum(unit * unit for unit in units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +69,7 @@ class HoldSums:
 
         by_bin: dict[int, list[_Case]] = {}
         for case in cases:
-            by_bin.setdefault(bin_of(EDGES, 100 * case.said / _UNITS), []).append(case)
+            by_bin.setdefault(bin_of(EDGES, 100 * case.said / UNITS), []).append(case)
         own = sum(case.own for case in cases)
         return replace(
             sums,
@@ -98,9 +83,9 @@ class HoldSums:
         """Return the scores, of live hours or of the `backtest`."""
         came = self.held.came
         n = came.below
-        brier = mean(self.climate.above, _E8, n)
-        climate = mean(self.climate.below, _E8, n)
-        persistence = mean(self.persistence.below, _E8, n)
+        brier = mean(self.climate.above, E8, n)
+        climate = mean(self.climate.below, E8, n)
+        persistence = mean(self.persistence.below, E8, n)
         shows_skill = enough_for_skill(came.blocks, came.above, n)
 
         return HoldScores(
@@ -203,9 +188,9 @@ def _case(hour: Hour, later: Hour, stood: Sequence[int]) -> _Case:
     cases = sum(stood) + len(stood)
     climate = probabilities(tuple((count + 1) / cases for count in stood))
     return _Case(
-        said=round(said[now] * _UNITS),
+        said=units_of(said[now]),
         held=int(came == now),
-        own=four_way(said, came),
-        climate=four_way(climate, came),
-        persistence=0 if came == now else 2 * _E8,
+        own=brier_e8(said, came),
+        climate=brier_e8(climate, came),
+        persistence=0 if came == now else 2 * E8,
     )

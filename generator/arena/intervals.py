@@ -1,9 +1,8 @@
-"""Two ranges of a move and their proper score: smaller is better, and the honest range has the smallest on average.
-
-`site/assets/practice-scores.js` computes the same numbers in the browser.
-"""
+"""Two ranges of a move, and how they are scored."""
 
 from dataclasses import dataclass
+
+from generator.arena.scoring import interval_score
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,32 +32,12 @@ class TwoRanges:
         """Whether a move ends inside the 90% range, its ends included."""
         return self.low_90 <= move <= self.high_90
 
+    def score(self, move: float) -> float:
+        """Return the mean interval score of both ranges, in percentage points.
 
-def interval_score(low: float, high: float, missing: float, move: float) -> float:
-    """Return the width of a range, plus a fine for a move outside it: 2 / missing times the distance to the range.
-
-    Args:
-        low: lower end, in percent.
-        high: upper end, in percent.
-        missing: the share of moves that should end outside: 0.5 for a 50% range, 0.1 for a 90% range.
-        move: what came, in percent.
-
-    Source: T. Gneiting and A. Raftery, Strictly proper scoring rules, prediction, and estimation, 2007.
-
-    >>> interval_score(-1.0, 1.0, 0.1, 0.3), interval_score(-1.0, 1.0, 0.1, 1.5)
-    (2.0, 12.0)
-    """
-    below = max(0.0, low - move)
-    above = max(0.0, move - high)
-    return (high - low) + (2 / missing) * (below + above)
-
-
-def how_far_score(ranges: TwoRanges, move: float) -> float:
-    """Return the mean interval score of both ranges, in percentage points.
-
-    >>> how_far_score(TwoRanges(-1.0, -0.25, 0.25, 1.0), 0.1)
-    1.25
-    """
-    half = interval_score(ranges.low_50, ranges.high_50, 0.5, move)
-    nine_in_ten = interval_score(ranges.low_90, ranges.high_90, 0.1, move)
-    return (half + nine_in_ten) / 2
+        >>> TwoRanges(-1.0, -0.25, 0.25, 1.0).score(0.1)
+        1.25
+        """
+        half = interval_score(self.low_50, self.high_50, 0.5, move)
+        nine_in_ten = interval_score(self.low_90, self.high_90, 0.1, move)
+        return (half + nine_in_ten) / 2

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from math import log
 from typing import Any, Final
 
 from generator.arena.hourly import upcoming_hour
 from generator.arena.outcome import fix_price
 from generator.arena.play import PlayInputs, void_reason
-from generator.arena.ranges import half_width, move_percent
+from generator.arena.ranges import move_percent
 from generator.arena.rates import ENOUGH, enough_for_skill
+from generator.arena.scoring import E8, UNITS, Ratio, brier_of_units, log_score, units_of
 from generator.arena.values import LadderScore, LadderScores, MeanInterval, PartitionScore, ReliabilityBin
 from generator.brain.ladder import Ladder, Partition
 from generator.brain.reading import AssetReading
@@ -31,11 +31,10 @@ WAIT_MS: Final = 15 * MINUTE_MS  # for the last bar of a horizon
 RARE_DAYS: Final = 30
 KINDS: Final = ("end", "touch")
 PARTITION: Final = "4h"
-_UNITS: Final = 10_000  # of a chance
 _LOG_UNITS: Final = 1_000_000
 _EITHER: Final = 2  # of above, below and either
 _BINS: Final = 10
-_LEAST: Final = 10  # units: no chance is scored for less, so that one surprise does not decide it
+_LEAST: Final = 0.001  # no chance is scored for less, so that one surprise does not decide it
 Said = Mapping[str, Any]  # by asset, as it is sealed
 Reached = Callable[[str, int, int], "tuple[float, float] | None"]
 """The highest and lowest price of an asset in bars from a wall time to another; None where one is not known yet."""
@@ -169,7 +168,7 @@ class Cell:
         whole = self.closed()
         saved = whole.base_brier - whole.brier
         products = (whole.saved_saved, whole.saved_lost, whole.lost_lost)
-        half = half_width(saved, whole.base_brier, whole.blocks, products)
+        half = Ratio(whole.blocks, saved, whole.base_brier, *products).half_width()
         if half is None or not enough_for_skill(whole.blocks, whole.events, whole.n):
             return MeanInterval()
         value = 100 * saved / whole.base_brier
@@ -192,12 +191,12 @@ def losses_of(chances: tuple[int, ...], base: tuple[int, ...], came: int) -> Los
     Of an event there are two: that it comes, and that it does not.
     """
 
-    def brier(triple: tuple[int, ...]) -> int:
-        every = sum((one - (_UNITS if place == came else 0)) ** 2 for place, one in enumerate(triple))
-        return every // 2 if len(triple) == 2 else every
+    def brier(units: tuple[int, ...]) -> int:
+        every = brier_of_units(units, came)
+        return every // 2 if len(units) == 2 else every
 
-    def surprise(triple: tuple[int, ...]) -> int:
-        return round(-_LOG_UNITS * log(max(triple[came], _LEAST) / _UNITS))
+    def surprise(units: tuple[int, ...]) -> int:
+        return round(_LOG_UNITS * log_score(units[came] / UNITS, _LEAST))
 
     return Losses(brier(chances), brier(base), surprise(chances), surprise(base))
 
@@ -228,10 +227,10 @@ class LadderSums:
                         cells[name] = replace(cell, void=cell.void + 1)
                         continue
                     first = 1 + 3 * KINDS.index(kind)
-                    chances = [_units(chance) for chance in row[first : first + 3]]
-                    base = _units(hour.base[horizon][place][KINDS.index(kind)])
+                    chances = [units_of(chance) for chance in row[first : first + 3]]
+                    base = units_of(hour.base[horizon][place][KINDS.index(kind)])
                     said = chances[_EITHER]
-                    pairs = ((said, _UNITS - said), (base, _UNITS - base))
+                    pairs = ((said, UNITS - said), (base, UNITS - base))
                     losses = losses_of(*pairs, came=int(not events[_EITHER]))
                     cells[name] = cell.counted(day, losses, event=events[_EITHER], said=said)
                     bins[f"{horizon} {kind}"] = _binned(bins.get(f"{horizon} {kind}", NO_BINS), chances, events)
@@ -248,9 +247,9 @@ class LadderSums:
             if place is None:
                 cell = replace(cell, void=cell.void + 1)
                 continue
-            chances = tuple(_units(chance) for chance in part["chances"])
-            base = tuple(_units(chance) for chance in part["base_rates"])
-            cell = cell.counted(day, losses_of(chances, base, place), event=place != 1, said=_UNITS - chances[1])
+            chances = tuple(units_of(chance) for chance in part["chances"])
+            base = tuple(units_of(chance) for chance in part["base_rates"])
+            cell = cell.counted(day, losses_of(chances, base, place), event=place != 1, said=UNITS - chances[1])
         return cell
 
 
@@ -280,8 +279,8 @@ def _short(cells: Sequence[Cell]) -> dict[str, Any]:
         return {"n": 0, "brier": None, "base_rate_brier": None}
     return {
         "n": n,
-        "brier": _mean(sum(cell.brier for cell in cells), n, _UNITS**2),
-        "base_rate_brier": _mean(sum(cell.base_brier for cell in cells), n, _UNITS**2),
+        "brier": _mean(sum(cell.brier for cell in cells), n, E8),
+        "base_rate_brier": _mean(sum(cell.base_brier for cell in cells), n, E8),
     }
 
 
@@ -310,10 +309,6 @@ def key(horizon: str, level: float, kind: str) -> str:
     return f"{horizon} {level:g} {kind}"
 
 
-def _units(chance: float) -> int:
-    return round(_UNITS * chance)
-
-
 def _events(came: Mapping[str, Any], level: float) -> Iterator[tuple[bool, bool, bool] | None]:
     """Give what came of above, below and either at the end, then of the touch; None where unknown."""
     move = came.get("move")
@@ -331,7 +326,7 @@ def _sides(above: bool, below: bool) -> tuple[bool, bool, bool]:  # noqa: FBT001
 def _binned(bins: Bins, chances: list[int], events: tuple[bool, bool, bool]) -> Bins:
     counts = [list(one) for one in bins]
     for chance, event in zip(chances, events, strict=True):
-        one = counts[min(chance * _BINS // _UNITS, _BINS - 1)]
+        one = counts[min(chance * _BINS // UNITS, _BINS - 1)]
         one[0] += 1
         one[1] += chance
         one[2] += int(event)
@@ -410,7 +405,7 @@ def scores_of(sums: LadderSums, rare: frozenset[tuple[str, float]]) -> LadderSco
                     rows.append(_score(name, level, kind, cell, lower, is_rare=(name, level) in rare))
     bins = {
         name: tuple(
-            ReliabilityBin(n, rounded(100 * said / n / _UNITS, 1), rounded(100 * came / n, 1))
+            ReliabilityBin(n, rounded(100 * said / n / UNITS, 1), rounded(100 * came / n, 1))
             for n, said, came in of_name
             if n
         )
@@ -422,8 +417,8 @@ def scores_of(sums: LadderSums, rare: frozenset[tuple[str, float]]) -> LadderSco
         partition = PartitionScore(
             n=part.n,
             void=part.void,
-            brier=_mean(part.brier, part.n, _UNITS**2),
-            base_rate_brier=_mean(part.base_brier, part.n, _UNITS**2),
+            brier=_mean(part.brier, part.n, E8),
+            base_rate_brier=_mean(part.base_brier, part.n, E8),
             log_score=_mean(part.log, part.n, _LOG_UNITS),
             base_rate_log_score=_mean(part.base_log, part.n, _LOG_UNITS),
             skill_percent=part.skill,
@@ -440,10 +435,10 @@ def _score(horizon: str, level: float, kind: str, cell: Cell, lower: Cell | None
         void=cell.void,
         events=cell.events,
         days=cell.days,
-        said_percent=rounded(100 * cell.said / cell.n / _UNITS, 2),
+        said_percent=rounded(100 * cell.said / cell.n / UNITS, 2),
         came_percent=rounded(100 * cell.events / cell.n, 2) if cell.n >= ENOUGH else None,
-        brier=_mean(cell.brier, cell.n, _UNITS**2),
-        base_rate_brier=_mean(cell.base_brier, cell.n, _UNITS**2),
+        brier=_mean(cell.brier, cell.n, E8),
+        base_rate_brier=_mean(cell.base_brier, cell.n, E8),
         log_score=_mean(cell.log, cell.n, _LOG_UNITS),
         base_rate_log_score=_mean(cell.base_log, cell.n, _LOG_UNITS),
         skill_percent=(pool(cell, lower) if lower else cell).skill,

@@ -8,37 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import log
 from typing import Final
 
-from generator.arena.blocks import Cell, Ratio, bin_of, bins_of
+from generator.arena.blocks import Cell, bin_of, bins_of
 from generator.arena.rates import enough_for_skill
+from generator.arena.scoring import E8, E9, UNITS, Ratio, log_e9, mean, skill, squared_error_e8, units_of
 from generator.arena.values import MeanInterval, MoveHour, MoveScores, PredictionMade, Round
 from generator.catalog.durations import HOUR_MS
-from generator.catalog.formats import rounded
 from generator.catalog.words import Prediction
 
 EDGES: Final = (0.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0)  # percent
-LOG_CLAMP: Final = 0.01
-_UNITS: Final = 10_000  # a published chance is a whole number of these
-_E8: Final = 10**8
-_E9: Final = 10**9
 HOURS: Final = 24
-
-
-def brier_units(chance: float, *, moved: bool) -> int:
-    """Return the two-class Brier score, 0 (certain and right) .. 1 (certain and wrong), times 10^8.
-
-    >>> brier_units(0.8, moved=True)  # 0.2^2
-    4000000
-    """
-    return (round(chance * _UNITS) - (_UNITS if moved else 0)) ** 2
-
-
-def log_units(chance: float, *, moved: bool) -> int:
-    """Return -ln of the chance given to what came, times 10^9; chances below 0.01 count as 0.01."""
-    given = chance if moved else 1 - chance
-    return round(-log(max(given, LOG_CLAMP)) * _E9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +39,14 @@ def _case(made: Round | PredictionMade) -> _Case | None:
         return None
 
     moved = made.outcome is not Prediction.NEUTRAL
+    given = [chance if moved else 1 - chance for chance in (chances.chance, chances.base_rate)]
     return _Case(
         hour=made.start_ms // HOUR_MS % HOURS,
-        said=round(chances.chance * _UNITS),
-        usual=round(chances.base_rate * _UNITS),
+        said=units_of(chances.chance),
+        usual=units_of(chances.base_rate),
         moved=int(moved),
-        losses=(brier_units(chances.chance, moved=moved), brier_units(chances.base_rate, moved=moved)),
-        logs=(log_units(chances.chance, moved=moved), log_units(chances.base_rate, moved=moved)),
+        losses=(squared_error_e8(chances.chance, has_come=moved), squared_error_e8(chances.base_rate, has_come=moved)),
+        logs=(log_e9(given[0]), log_e9(given[1])),
     )
 
 
@@ -90,7 +71,7 @@ class MoveSums:
         by_bin: dict[int, list[_Case]] = {}
         by_hour: dict[int, list[_Case]] = {}
         for case in cases:
-            by_bin.setdefault(bin_of(EDGES, 100 * case.said / _UNITS), []).append(case)
+            by_bin.setdefault(bin_of(EDGES, 100 * case.said / UNITS), []).append(case)
             by_hour.setdefault(case.hour, []).append(case)
 
         return MoveSums(
@@ -119,10 +100,10 @@ class MoveSums:
     def scores(self, *, backtest: bool) -> MoveScores:
         """Return the scores, of live forecasts or of the `backtest`."""
         n = self.total.came.below
-        brier = mean(self.brier.above, _E8, n)
-        base_brier = mean(self.brier.below, _E8, n)
-        log_score = mean(self.log.above, _E9, n)
-        base_log = mean(self.log.below, _E9, n)
+        brier = mean(self.brier.above, E8, n)
+        base_brier = mean(self.brier.below, E8, n)
+        log_score = mean(self.log.above, E9, n)
+        base_log = mean(self.log.below, E9, n)
         return MoveScores(
             n=n,
             said_percent=self.total.said_percent,
@@ -142,7 +123,7 @@ class MoveSums:
         cell = self.hours.get(hour, Cell())
         losses = self.hour_brier.get(hour, Ratio())
         n = cell.came.below
-        against_base = skill(mean(losses.above, _E8, n), mean(losses.below, _E8, n), losses)
+        against_base = skill(mean(losses.above, E8, n), mean(losses.below, E8, n), losses)
         return MoveHour(hour, n, cell.said_percent, cell.came.rate(backtest=backtest), against_base)
 
 
@@ -152,18 +133,3 @@ def _added(cell: Cell, cases: Sequence[_Case]) -> Cell:
 
 def _compared(ratio: Ratio, losses: Sequence[tuple[int, int]]) -> Ratio:
     return ratio.plus(sum(own for own, _ in losses), sum(other for _, other in losses))
-
-
-def mean(total: int, scale: int, n: int) -> float | None:
-    """Return a mean of scaled whole numbers, with four decimals; None without cases."""
-    return round(total / scale / n, 4) if n else None
-
-
-def skill(score: float | None, baseline: float | None, ratio: Ratio) -> MeanInterval:
-    """Return 100 x (1 - score / baseline) from the published scores, with its interval over blocks; none without."""
-    half = ratio.half_width()
-    if score is None or not baseline or half is None:
-        return MeanInterval()
-
-    value = rounded(100 * (1 - score / baseline), 1)
-    return MeanInterval(value, rounded(value - 100 * half, 1), rounded(value + 100 * half, 1))

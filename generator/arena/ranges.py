@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite, log, sqrt
+from math import isfinite, sqrt
 from typing import Final
 
 from generator.arena.outcome import PricePoint, fix_price
-from generator.arena.rates import Z_95, rate
+from generator.arena.rates import rate
+from generator.arena.scoring import E9, NORMAL, TWENTIETHS, UNITS, Ratio, pinball_units, qlike
 from generator.arena.values import (
     HorizonRecord,
     MeanInterval,
@@ -35,7 +36,6 @@ from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import rounded
 from generator.catalog.horizons import HORIZONS
 
-NORMAL: Final = (-1.6449, -0.6745, 0.6745, 1.6449)  # quantiles .05, .25, .75 and .95
 BAR_MINUTES: Final = 5
 
 Quantiles = tuple[float, float, float, float]  # low_90, low_50, high_50, high_90
@@ -139,50 +139,13 @@ def measure(
     return moves
 
 
-ENOUGH_BLOCKS: Final = 10  # below this no interval is shown, and nothing is claimed
-LEAST_SIGMA: Final = 0.01  # percent; QLIKE takes no sigma for smaller, so that one quiet hour does not decide it
-TWENTIETHS: Final = (1, 5, 15, 19)  # the four quantiles
 FORECASTERS: Final = (None, *BASELINES)
-_E4: Final = 10**4
-_E9: Final = 10**9
 _WIDTH: Final = 4  # counts a forecaster: inside 50, inside 90, pinball loss, QLIKE
 
 Counts = tuple[int, ...]  # resolved, void, then those of each forecaster
 RangeCase = tuple[str, int, Counts]  # horizon, start, counts
 CountsOfBlock = Callable[[str, int], Counts]  # horizon, block -> what was counted of it before
 NOTHING: Final = (0,) * (2 + _WIDTH * len(FORECASTERS))
-
-
-def pinball_units(quantiles: Sequence[float], move: float) -> int:
-    """Return the pinball loss summed over the four quantiles, in 1/20 of 0.0001 percent.
-
-    At the quantile q of a chance p it is p (move - q) above q, and (1 - p) (q - move) below.
-
-    Source: R. Koenker and G. Bassett, Regression quantiles, 1978.
-
-    >>> pinball_units((-1.0, -0.5, 0.5, 1.0), 0.0)  # 2 x (0.05 x 1 + 0.25 x 0.5) percent
-    70000
-    """
-    loss = 0
-    for twentieths, quantile in zip(TWENTIETHS, quantiles, strict=True):
-        over = round(move * _E4) - round(quantile * _E4)
-        if over >= 0:
-            loss += twentieths * over
-        else:
-            loss += (20 - twentieths) * -over
-    return loss
-
-
-def qlike(sigma: float, move: float) -> float:
-    """Return ln(sigma^2) + move^2 / sigma^2, both in percent; lower is better.
-
-    Source: A. J. Patton, Volatility forecast comparison using imperfect volatility proxies, 2011.
-
-    >>> qlike(1.0, 0.5)
-    0.25
-    """
-    variance = max(sigma, LEAST_SIGMA) ** 2
-    return log(variance) + move * move / variance
 
 
 def counts_of(said: RangeForecast, came: Move) -> Counts:
@@ -198,7 +161,7 @@ def counts_of(said: RangeForecast, came: Move) -> Counts:
             int(low_50 <= came.move <= high_50),
             int(low_90 <= came.move <= high_90),
             pinball_units(quantiles, came.move),
-            round(qlike(sigma_of(said, name), came.move) * _E9),
+            round(qlike(sigma_of(said, name), came.move) * E9),
         ]
     return tuple(counts)
 
@@ -334,7 +297,7 @@ def _intervals(total: Counts, spread: Spread) -> list[MeanInterval]:
     intervals = []
     for place, (above, below) in enumerate(_ratios(total)):
         value, unit = _published(place % _WIDTH, above, below)
-        half = half_width(above, below, spread.blocks, spread.products[3 * place : 3 * place + 3])
+        half = Ratio(spread.blocks, above, below, *spread.products[3 * place : 3 * place + 3]).half_width()
         if half is None:
             intervals.append(MeanInterval(value))
         else:
@@ -349,7 +312,7 @@ def _published(kind: int, above: int, below: int) -> tuple[float, float]:
     if kind == 2:
         saved = 100 * (1 - above / below) if below else 0.0
         return saved, 100.0
-    return above / below / _E9, 1 / _E9
+    return above / below / E9, 1 / E9
 
 
 def _score(
@@ -359,13 +322,13 @@ def _score(
     inside_50, inside_90, pinball, qlike_loss = counts
     inside_50_interval, inside_90_interval, pinball_saved, qlike_saved = intervals
 
-    mean_pinball = pinball / (20 * len(TWENTIETHS) * _E4) / n
+    mean_pinball = pinball / (20 * len(TWENTIETHS) * UNITS) / n
     scores = RangeForecastScore(
         name=name or "brain",
         inside_50=_inside(inside_50, n, blocks, inside_50_interval, backtest=backtest),
         inside_90=_inside(inside_90, n, blocks, inside_90_interval, backtest=backtest),
         pinball=round(mean_pinball, 4),
-        qlike=rounded(qlike_loss / _E9 / n, 4),
+        qlike=rounded(qlike_loss / E9 / n, 4),
     )
     if name is None:
         return scores
@@ -382,26 +345,3 @@ def _inside(hits: int, n: int, blocks: int, interval: MeanInterval, *, backtest:
 def _rounded(interval: MeanInterval, decimals: int) -> MeanInterval:
     ends = (interval.value, interval.low, interval.high)
     return MeanInterval(*(None if end is None else rounded(end, decimals) for end in ends))
-
-
-def half_width(above: int, below: int, blocks: int, products: Sequence[int]) -> float | None:
-    """Return half of the 95% interval of a ratio of two totals over blocks; None below ten blocks.
-
-    The variance of y / x is that of the residuals y - (y / x) x of the blocks, over x squared. The residuals' sum is
-    worked out in whole numbers, as its terms nearly cancel.
-
-    Args:
-        above, below: the totals y and x.
-        products: the sums over blocks of y^2, xy and x^2.
-
-    Source: L. Kish, Survey sampling, 1965, ratio means of clusters; quantile of Student's t after Cornish and Fisher.
-    """
-    if blocks < ENOUGH_BLOCKS or not below:
-        return None
-
-    squares, mixed, weights = products
-    residuals = squares * below**2 - 2 * mixed * above * below + weights * above**2  # times below^2
-    variance = residuals * blocks / ((blocks - 1) * below**4)
-
-    t = Z_95 + (Z_95**3 + Z_95) / (4 * (blocks - 1))
-    return t * sqrt(variance)

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import log
 from typing import Final
 
-from generator.arena.blocks import Cell, Ratio, bin_of, bins_of
-from generator.arena.moves import LOG_CLAMP, MoveSums, mean
+from generator.arena.blocks import Cell, bin_of, bins_of
+from generator.arena.moves import MoveSums
 from generator.arena.rates import rate
+from generator.arena.scoring import E8, E9, UNIFORM_BRIER, Ratio, brier_e8, log_e9, mean, skill_percent
 from generator.arena.values import (
     BeforeCalls,
     EarlierChances,
@@ -28,13 +28,10 @@ from generator.arena.values import (
     move_chance,
 )
 from generator.brain.forecast import Forecast, MoveChance, OutcomeChances
-from generator.catalog.formats import probabilities, rounded
+from generator.catalog.formats import probabilities
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
 
 BIN_EDGES: Final = (0.0, 35.0, 40.0, 45.0, 50.0, 60.0, 100.0)
-UNIFORM_BRIER: Final = 2 / 3
-_E8: Final = 10**8
-_E9: Final = 10**9
 
 ORDER: Final = (Prediction.BEARISH, Prediction.NEUTRAL, Prediction.BULLISH)  # of every triple: down, neutral, up
 
@@ -71,47 +68,12 @@ def confidence_percent(chances: Triple, call: Call) -> float | None:
 
 
 def brier(chances: Triple, outcome: Prediction) -> float:
-    """Return the three-class Brier score, 0 (certain and right) .. 2 (certain and wrong).
-
-    It is the sum over the three outcomes of (chance - 1 if it came true, else chance - 0) squared.
-
-    Source: G. W. Brier, Verification of forecasts expressed in terms of probability, 1950.
+    """Return the three-class Brier score of chances as published, 0 (certain and right) .. 2 (certain and wrong).
 
     >>> brier((0.0, 0.0, 1.0), Prediction.BULLISH), brier((1.0, 0.0, 0.0), Prediction.BULLISH)
     (0.0, 2.0)
-    >>> round(brier((0.2, 0.3, 0.5), Prediction.BULLISH), 4)  # 0.2^2 + 0.3^2 + 0.5^2
-    0.38
     """
-    return brier_e8(chances, outcome) / _E8
-
-
-def brier_e8(chances: Triple, outcome: Prediction) -> int:
-    """Return the three-class Brier score times 10^8; exact, because published chances are whole ten-thousandths."""
-    score = 0
-    for word, chance in zip(ORDER, chances, strict=True):
-        came_true = 10_000 if word == outcome else 0
-        score += (round(chance * 10_000) - came_true) ** 2
-    return score
-
-
-def log_score(chances: Triple, outcome: Prediction) -> float:
-    """Return -ln of the chance given to what came true, 0..4.6052; smaller is better.
-
-    Chances below 0.01 count as 0.01: otherwise one certain and wrong forecast would decide every mean.
-
-    Source: I. J. Good, Rational decisions, 1952.
-
-    >>> round(log_score((1 / 3, 1 / 3, 1 / 3), Prediction.NEUTRAL), 4)
-    1.0986
-    >>> round(log_score((1.0, 0.0, 0.0), Prediction.BULLISH), 4)
-    4.6052
-    """
-    return -log(max(chance_of(chances, outcome), LOG_CLAMP))
-
-
-def log_e9(chances: Triple, outcome: Prediction) -> int:
-    """Return the log score times 10^9, rounded to a whole number."""
-    return round(log_score(chances, outcome) * _E9)
+    return brier_e8(chances, ORDER.index(outcome)) / E8
 
 
 Case = Round | PredictionMade
@@ -250,9 +212,10 @@ class Sums:
         return replace(
             self,
             resolved=self.resolved + len(scored),
-            brier_e8=self.brier_e8 + sum(brier_e8(chances, outcome) for _, outcome, chances, _ in scored),
-            log_e9=self.log_e9 + sum(log_e9(chances, outcome) for _, outcome, chances, _ in scored),
-            base_rate_e8=self.base_rate_e8 + sum(brier_e8(base, outcome) for _, outcome, _, base in scored),
+            brier_e8=self.brier_e8 + sum(brier_e8(chances, ORDER.index(outcome)) for _, outcome, chances, _ in scored),
+            log_e9=self.log_e9 + sum(log_e9(chance_of(chances, outcome)) for _, outcome, chances, _ in scored),
+            base_rate_e8=self.base_rate_e8
+            + sum(brier_e8(base, ORDER.index(outcome)) for _, outcome, _, base in scored),
             persistence_e8=self.persistence_e8
             + sum(_persistence_e8(case.previous, outcome) for case, outcome, *_ in scored),
             calls=self.calls.plus(calls),
@@ -272,8 +235,8 @@ def _usual_came(case: Case) -> int:
 def _persistence_e8(previous: Prediction | None, outcome: Prediction) -> int:
     """Brier of saying with certainty what came true last; even chances when nothing came true yet."""
     if previous is None:
-        return round(UNIFORM_BRIER * _E8)
-    return 0 if previous == outcome else 2 * _E8
+        return round(UNIFORM_BRIER * E8)
+    return 0 if previous == outcome else 2 * E8
 
 
 def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = False) -> ForecastScores:
@@ -286,11 +249,11 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = Fa
     """
     n = sums.resolved
     calls = sums.calls
-    score = mean(sums.brier_e8, _E8, n)
+    score = mean(sums.brier_e8, E8, n)
     baselines = {
         "uniform": round(UNIFORM_BRIER, 4) if n else None,
-        "base_rate": mean(sums.base_rate_e8, _E8, n),
-        "persistence": mean(sums.persistence_e8, _E8, n),
+        "base_rate": mean(sums.base_rate_e8, E8, n),
+        "persistence": mean(sums.persistence_e8, E8, n),
     }
 
     return ForecastScores(
@@ -303,7 +266,7 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = Fa
         by_call=_by_call(calls, backtest=backtest),
         no_calls=n - calls.total.below - sums.before.total.below,
         brier=score,
-        log_score=mean(sums.log_e9, _E9, n),
+        log_score=mean(sums.log_e9, E9, n),
         chance=rate(calls.base_hits, calls.total.below, backtest=backtest),
         baselines=baselines,
         skill_percent={
@@ -320,8 +283,8 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = Fa
 
 def _earlier(sums: Sums | None, *, backtest: bool) -> Iterator[EarlierChances]:
     while sums is not None:
-        score = mean(sums.brier_e8, _E8, sums.resolved)
-        usual = mean(sums.base_rate_e8, _E8, sums.resolved)
+        score = mean(sums.brier_e8, E8, sums.resolved)
+        usual = mean(sums.base_rate_e8, E8, sums.resolved)
         yield EarlierChances(
             kind=sums.kind,
             predictions=sums.predictions,
@@ -348,14 +311,3 @@ def _before_calls(hits: HitSums, *, backtest: bool) -> BeforeCalls | None:
         chance=rate(hits.base_hits, hits.total.below, backtest=backtest),
         last_ms=hits.last_ms,
     )
-
-
-def skill_percent(score: float | None, baseline: float | None) -> float | None:
-    """Return 100 x (1 - score / baseline), one decimal; None without cases or against a perfect baseline.
-
-    >>> skill_percent(0.6, 0.6667), skill_percent(0.7, 0.6667), skill_percent(None, None)
-    (10.0, -5.0, None)
-    """
-    if score is None or not baseline:
-        return None
-    return rounded(100 * (1 - score / baseline), 1)

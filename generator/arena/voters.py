@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 
 from gateway.wire.notes import WHOLE, Chances
 from generator.arena.rates import ENOUGH, Z_95, part, rate
-from generator.arena.scores import brier_e8, log_e9
+from generator.arena.scores import ORDER
+from generator.arena.scoring import E8, E9, brier_e8, log_e9
 from generator.arena.values import (
     Burst,
     MeanInterval,
@@ -36,8 +37,6 @@ BURSTS_SHOWN: Final = 5
 SURE_FROM: Final = 100
 PLACES: Final = 20
 _E4: Final = 10**4
-_E8: Final = 10**8
-_E9: Final = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +53,16 @@ class ChanceScores:
     def plus(self, chances: Chances, base_rate: Triple, came: Prediction) -> ChanceScores:
         """Score one more round."""
         given = (chances.down / WHOLE, chances.neutral / WHOLE, chances.up / WHOLE)
-        brier = brier_e8(given, came)
-        base_brier = brier_e8(base_rate, came)
+        place = ORDER.index(came)
+        brier = brier_e8(given, place)
+        base_brier = brier_e8(base_rate, place)
         saved_e4 = round((base_brier - brier) / _E4)
         return ChanceScores(
             rounds=self.rounds + 1,
             brier=self.brier + brier,
             base_brier=self.base_brier + base_brier,
-            log_score=self.log_score + log_e9(given, came),
-            base_log_score=self.base_log_score + log_e9(base_rate, came),
+            log_score=self.log_score + log_e9(given[place]),
+            base_log_score=self.base_log_score + log_e9(base_rate[place]),
             squares=self.squares + saved_e4 * saved_e4,
         )
 
@@ -76,10 +76,10 @@ class ChanceScores:
         if not n:
             return MeanInterval()
 
-        value = (self.base_brier - self.brier) / _E8 / n
+        value = (self.base_brier - self.brier) / E8 / n
         if n < ENOUGH:
             return MeanInterval(round(value, 4))
-        variance = max(0.0, self.squares / _E8 / n - value * value) * n / (n - 1)
+        variance = max(0.0, self.squares / E8 / n - value * value) * n / (n - 1)
         half = Z_95 * sqrt(variance / n)
         return MeanInterval(round(value, 4), round(value - half, 4), round(value + half, 4))
 
@@ -205,10 +205,10 @@ def _scored(place: int, voter: Voter, saved: MeanInterval) -> ScoredVoter:
         place=place,
         address=voter.address,
         rounds=given.rounds,
-        brier=round(given.brier / _E8 / given.rounds, 4),
-        base_rate_brier=round(given.base_brier / _E8 / given.rounds, 4),
-        log_score=round(given.log_score / _E9 / given.rounds, 4),
-        base_rate_log_score=round(given.base_log_score / _E9 / given.rounds, 4),
+        brier=round(given.brier / E8 / given.rounds, 4),
+        base_rate_brier=round(given.base_brier / E8 / given.rounds, 4),
+        log_score=round(given.log_score / E9 / given.rounds, 4),
+        base_rate_log_score=round(given.base_log_score / E9 / given.rounds, 4),
         saved=saved,
         provisional=given.rounds < SURE_FROM,
     )

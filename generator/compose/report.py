@@ -4,8 +4,8 @@ import math
 from dataclasses import fields
 from typing import Final
 
-from generator.arena.blocks import Ratio
 from generator.arena.rates import rate
+from generator.arena.scoring import Ratio
 from generator.arena.values import HorizonRecord, Proportion
 from generator.brain.like_days import LikeDays as CountedDays
 from generator.brain.like_days import WordSpells

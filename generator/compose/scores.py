@@ -6,8 +6,8 @@ from typing import Final, Literal
 from pydantic import Field
 
 from generator.arena import values
-from generator.arena.ranges import ENOUGH_BLOCKS
 from generator.arena.rates import ENOUGH, enough, in_words, share, shared
+from generator.arena.scoring import ENOUGH_BLOCKS
 from generator.catalog.counts import listed, quantity
 from generator.catalog.formats import iso
 from generator.catalog.horizons import HORIZONS, HOUR

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from generator.arena.scoring import interval_score, qlike_of
 from generator.brain.engine import Engine
 from generator.brain.outlook import HORIZON_BARS, MONTH_SHARES, Outlook
 from generator.brain.part import Part, Times
@@ -100,7 +101,7 @@ PARTS: Final[dict[str, Callable[[Weights, int], Part]]] = {
 def losses(frame: BarFrame, hours: FullHours) -> FloatArray:
     """Return the losses of each hour, the mean over the assets, NaN where one is unknown, (3 losses, 4 horizons, n).
 
-    The interval score of the ranges of 50 and 90% (Gneiting and Raftery 2007), in log moves, and QLIKE (Patton 2011).
+    The interval score of the ranges of 50 and 90% in log moves, and QLIKE.
     """
     at = np.searchsorted(frame.t, hours.t - BAR_MS)
     _, variance = moves_after(frame, at)
@@ -110,9 +111,8 @@ def losses(frame: BarFrame, hours: FullHours) -> FloatArray:
     scores = []
     for level, stated in enumerate(STATED):
         reach = hours.reach[level]
-        missed = np.maximum(np.abs(hours.move) - reach, 0.0)
-        scores.append(2.0 * reach + 2.0 / (1.0 - stated / 100.0) * missed)
-    out: FloatArray = np.array((*scores, ratio - np.log(ratio) - 1.0)).mean(axis=-1)
+        scores.append(interval_score(-reach, reach, 1.0 - stated / 100.0, hours.move))
+    out: FloatArray = np.array((*scores, qlike_of(ratio))).mean(axis=-1)
     return out
 
 

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from generator.arena.scoring import squared_error
 from generator.brain.engine import Engine
 from generator.brain.measures import SHOWN_MINUTES
 from generator.brain.outlook import HORIZON_BARS
@@ -181,8 +182,8 @@ class Movement:
 
     def skill(self, base: FloatArray) -> tuple[float, float, float]:
         """Return the Brier skill against a base in percent, and its 95% interval by resampled days."""
-        own = (self.said - self.moved) ** 2
-        usual = (base - self.moved) ** 2
+        own = squared_error(self.said, self.moved)
+        usual = squared_error(base, self.moved)
         low, high = ratio_by_days(self.day, usual - own, usual)
         return 100.0 * float(1.0 - own.sum() / usual.sum()), low, high
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from generator.arena.scoring import NORMAL, pinball, qlike_of
 from generator.brain.engine import Engine
 from generator.brain.facts import BASELINES
 from generator.brain.outlook import HORIZON_BARS
@@ -21,7 +22,6 @@ from generator.lab.states import LONG_DAYS, State, States, explained_share, rows
 from generator.market.bars import BAR_MS, BARS_A_DAY, BarFrame, FloatArray
 
 QUANTILES: Final = (0.05, 0.25, 0.75, 0.95)
-NORMAL: Final = (-1.6449, -0.6745, 0.6745, 1.6449)
 _FEWEST_DAYS: Final = 7  # for the state to mean anything
 _STRESS_BARS: Final = 48
 _DAY: Final = 96  # moments
@@ -135,9 +135,8 @@ def _loss_of_the_hour(variance: FloatArray, readings: QuarterReadings) -> Row:
 
 
 def _qlike(realised: FloatArray, expected: FloatArray) -> float:
-    """Return the mean QLIKE loss of expected variances (Patton 2011)."""
-    ratio = realised / expected
-    return float(np.nanmean(ratio - np.log(ratio) - 1.0))
+    """Return the mean QLIKE loss of expected variances."""
+    return float(np.nanmean(qlike_of(realised / expected)))
 
 
 def _explained_by_the_outlook(variance: FloatArray, readings: QuarterReadings, h: int, least: float | None) -> Row:
@@ -179,9 +178,9 @@ def _ranges(name: str, move: FloatArray, readings: QuarterReadings, h: int) -> l
             rows.append((measure, "", figure, None))
 
     half, most = np.moveaxis(readings.reach[:, h], -1, 0)
-    own = pinball(move, np.stack((-most, -half, half, most)))
+    own = pinball_loss(move, np.stack((-most, -half, half, most)))
     normal = np.array(NORMAL)[:, None, None] * np.sqrt(HORIZON_BARS[h])
-    ratios = [own / pinball(move, normal * readings.baselines[:, i]) for i in range(len(BASELINES))]
+    ratios = [own / pinball_loss(move, normal * readings.baselines[:, i]) for i in range(len(BASELINES))]
     figure = ", ".join(
         f"{ratio:.3f} of {usual.replace('_', ' ')}" for ratio, usual in zip(ratios, BASELINES, strict=True)
     )
@@ -202,11 +201,10 @@ def _mean(values: npt.NDArray[Any]) -> float:
     return float(values.mean()) if len(values) else np.nan
 
 
-def pinball(move: FloatArray, edges: FloatArray) -> float:
+def pinball_loss(move: FloatArray, edges: FloatArray) -> float:
     """Return the mean pinball loss of the four quantiles, (4, n, assets)."""
-    away = move - edges
     levels = np.array(QUANTILES)[:, None, None]
-    return float(np.nanmean(np.maximum(levels * away, (levels - 1.0) * away)))
+    return float(np.nanmean(pinball(levels, edges, move)))
 
 
 def _stress(frame: BarFrame, variance: FloatArray, readings: QuarterReadings, days: float) -> list[Row]:

@@ -8,10 +8,12 @@ scored against its own base rates.
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from generator.arena.scoring import log_score, squared_error
 from generator.brain.engine import Engine
 from generator.brain.outlook import HORIZON_BARS
 from generator.brain.weights import Weights
@@ -256,8 +258,8 @@ def _rate(came: FloatArray, axis: tuple[int, ...]) -> FloatArray:
 def brier_skill(said: FloatArray, rival: FloatArray, came: FloatArray, day: Days, together: int = 1) -> Skill:
     """Return how much smaller the squared error is than a rival's, over the cases that both have, (n, assets)."""
     known = np.isfinite(said) & np.isfinite(rival) & np.isfinite(came)
-    own = np.where(known, (said - came) ** 2, 0.0).sum(axis=1)
-    usual = np.where(known, (rival - came) ** 2, 0.0).sum(axis=1)
+    own = np.where(known, squared_error(said, came), 0.0).sum(axis=1)
+    usual = np.where(known, squared_error(rival, came), 0.0).sum(axis=1)
     low, high = ratio_by_days(day, usual - own, usual, together)
     return Skill(100.0 * float(1.0 - own.sum() / usual.sum()), low, high)
 
@@ -410,10 +412,10 @@ def _partition_table(hours: Said) -> str:
 
 
 def _brier(said: FloatArray, came: FloatArray) -> FloatArray:
-    out: FloatArray = ((said - came) ** 2).sum(axis=0)
+    out: FloatArray = squared_error(said, came).sum(axis=0)
     return out
 
 
 def _log(said: FloatArray, came: FloatArray) -> FloatArray:
-    out: FloatArray = -np.log(np.maximum((said * came).sum(axis=0), _LEAST))
+    out: FloatArray = np.vectorize(partial(log_score, least=_LEAST))((said * came).sum(axis=0))
     return out

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from generator.arena.scoring import squared_error
 from generator.brain.engine import Engine
 from generator.brain.holds import HOURS
 from generator.brain.label import REGIMES, TRANSITION
@@ -147,7 +148,7 @@ class Held:
 
 
 def _brier(chances: FloatArray, outcome: FloatArray) -> float:
-    return float(((chances - outcome) ** 2).sum(axis=1).mean())
+    return float(squared_error(chances, outcome).sum(axis=1).mean())
 
 
 def rows_of_states(states: States, at: Labels, log_volatility: FloatArray, first_bar: int = 0) -> list[Row]:

@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 
 from generator.arena.published import canonical_json, digest_of
 from generator.arena.ranges import move_percent
+from generator.arena.scoring import NORMAL_50, NORMAL_90
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.horizons import HOUR
 from generator.catalog.links import PRACTICE_FILES
@@ -25,8 +26,6 @@ HOURS_SHOWN: Final = 48
 FEWEST_ITEMS: Final = 300  # a month with fewer gives none
 MOST_ITEMS: Final = 300
 ID_DIGITS: Final = 12  # of a truth's digest, by which a record names the item
-NORMAL_50: Final = 0.6745  # quantiles of the normal distribution, as the record takes them for its simple rules
-NORMAL_90: Final = 1.6449
 CALL_OF: Final = {
     Prediction.BEARISH: Call.DOWN,
     Prediction.NEUTRAL: Call.SMALL_MOVE,

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-from generator.arena.intervals import TwoRanges, how_far_score
+from generator.arena.intervals import TwoRanges
+from generator.arena.scoring import brier, squared_error
 from generator.catalog.words import Call
 from generator.practice.items import ID_DIGITS, salted_digest
-from generator.practice.scores import brier, moved_brier
 from generator.practice.verdicts import BETS_50, BETS_90, Chances, Verdict, judge_chances, judge_ranges
 
 FORMAT: Final = "emi-practice-record/1"
@@ -68,12 +68,12 @@ def scores_of(question: Question, answer: Mapping[str, Any], truth: Mapping[str,
         if question is Question.HOW_FAR:
             move = truth["move"]
             said = (ranges_of(answer), ranges_of(truth["brain"]["ranges"]), ranges_of(truth["usual"]["ranges"]))
-            return Scores(*(how_far_score(ranges, move) for ranges in said))
+            return Scores(*(ranges.score(move) for ranges in said))
 
         if question is Question.WILL_IT_MOVE:
-            moved = truth["came"] != Call.SMALL_MOVE
+            moved = 0.0 if truth["came"] == Call.SMALL_MOVE else 1.0
             chances = (chance_of(answer), truth["brain"]["move_chance"], truth["usual"]["move_chance"])
-            return Scores(*(moved_brier(chance, moved=moved) for chance in chances))
+            return Scores(*(squared_error(chance, moved) for chance in chances))
 
         came = SIDES.index(truth["came"])
         triples = (triple_of(answer), named(truth["brain"]["chances"]), named(truth["usual"]["chances"]))

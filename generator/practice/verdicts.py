@@ -17,7 +17,7 @@ from enum import StrEnum
 from math import exp, log
 from typing import Final
 
-from generator.practice.scores import LEAST_CHANCE
+from generator.arena.scoring import LEAST_CHANCE
 
 FALSE_ALARMS: Final = 0.05  # of calibrated learners, ever, for each kind of question
 

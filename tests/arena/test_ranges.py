@@ -13,8 +13,6 @@ from generator.arena.hourly import judge, predict, void_unresolved
 from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayState, play
 from generator.arena.ranges import (
-    ENOUGH_BLOCKS,
-    NORMAL,
     NOTHING,
     Counts,
     RangeSums,
@@ -22,14 +20,13 @@ from generator.arena.ranges import (
     block_of,
     counts_of,
     due_ms,
-    half_width,
     new_cases,
-    pinball_units,
     quantiles_of,
     ranges_of,
     together,
 )
 from generator.arena.scores import Sums
+from generator.arena.scoring import ENOUGH_BLOCKS, NORMAL, Ratio
 from generator.arena.teacher import RunningTotals, Scored
 from generator.arena.values import Move, PredictionMade, RangeForecast, RangeForecastScore
 from generator.catalog.horizons import HORIZONS
@@ -240,7 +237,7 @@ def test_an_interval_is_that_of_the_blocks_one_by_one(blocks: list[tuple[int, in
     products = [sum(y * y for y, _ in blocks), sum(y * x for y, x in blocks), sum(x * x for _, x in blocks)]
     n, share = len(blocks), Fraction(above, below)
 
-    half = half_width(above, below, n, products)
+    half = Ratio(n, above, below, *products).half_width()
 
     residuals = sum((y - share * x) ** 2 for y, x in blocks)
     t = 1.959964 + (1.959964**3 + 1.959964) / (4 * (n - 1))
@@ -252,7 +249,7 @@ def test_leaving_out_one_block_at_a_time_gives_the_same_interval() -> None:
     above, below = (sum(parts) for parts in zip(*blocks, strict=True))
     products = [sum(y * y for y, _ in blocks), sum(y * x for y, x in blocks), sum(x * x for _, x in blocks)]
 
-    half = half_width(above, below, len(blocks), products)
+    half = Ratio(len(blocks), above, below, *products).half_width()
 
     without = [(above - y) / (below - x) for y, x in blocks]
     jackknife = (599 / 600 * sum((one - fmean(without)) ** 2 for one in without)) ** 0.5
@@ -302,12 +299,6 @@ def test_a_move_is_counted_in_the_change_in_which_it_came_and_never_again() -> N
     assert new_cases(second, second) == []
     assert new_cases(None, second) == [of_first, of_second]
     assert new_cases(None, replace(second, ranges=None)) == []
-
-
-def test_pinball_losses_are_summed_in_twentieths_of_a_ten_thousandth_of_a_percent() -> None:
-    assert pinball_units((-1.0, -0.5, 0.5, 1.0), 0.0) == round(
-        4 * 20 * 10_000 * slow_pinball((-1.0, -0.5, 0.5, 1.0), 0.0)
-    )
 
 
 def test_every_figure_of_a_backtest_is_marked_as_one() -> None:

@@ -2,14 +2,13 @@
 
 import random
 from dataclasses import replace
-from math import log
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.arena.rates import rate
-from generator.arena.scores import BIN_EDGES, ORDER, Sums, log_score, published_triple, track_record
+from generator.arena.scores import BIN_EDGES, ORDER, Sums, published_triple, track_record
 from generator.arena.values import PredictionMade
 from generator.brain.forecast import OutcomeChances
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
@@ -26,10 +25,6 @@ CASES = st.builds(
 
 def slow_brier(chances: tuple[float, ...], outcome: Prediction) -> float:
     return sum((p - (word == outcome)) ** 2 for p, word in zip(chances, ORDER, strict=True))
-
-
-def test_the_log_score_clamps_what_was_called_impossible() -> None:
-    assert log_score((0.0, 0.0, 1.0), Prediction.BEARISH) == pytest.approx(-log(0.01))
 
 
 @given(st.lists(CASES, max_size=80))

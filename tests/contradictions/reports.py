@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from generator.arena.blocks import Ratio
+from generator.arena.scoring import Ratio
 from generator.arena.values import ArenaView, HorizonRecord, RangeDay, RangeForecastScore
 from generator.brain.engine import Engine
 from generator.brain.reading import BrainReading

@@ -7,7 +7,7 @@ import pytest
 
 from generator.brain.outlook import HORIZON_BARS, outlook_of
 from generator.brain.weights import Weights
-from generator.lab.far import QuarterReadings, auc, follow, measured, pinball, rows_of
+from generator.lab.far import QuarterReadings, auc, follow, measured, pinball_loss, rows_of
 from generator.lab.outlook import fit_outlook, moves_after
 from generator.market.bars import BARS_A_DAY as DAY
 from tests.lab.test_states import states
@@ -53,8 +53,8 @@ def test_scores_of_known_numbers() -> None:
     edges = np.zeros((4, 1, 1))
 
     assert auc(np.array([1.0, 2.0, 2.0, 3.0]), top) == pytest.approx(0.875)
-    assert pinball(np.array([[1.0]]), edges) == pytest.approx(0.5)
-    assert pinball(np.array([[-1.0]]), edges) == pytest.approx(0.5)
+    assert pinball_loss(np.array([[1.0]]), edges) == pytest.approx(0.5)
+    assert pinball_loss(np.array([[-1.0]]), edges) == pytest.approx(0.5)
 
 
 def test_the_fit_finds_the_rough_hour_and_gives_the_same_body_again() -> None:

@@ -28,7 +28,7 @@ class Fixed:
 
 
 SURVIVORS: Final = (
-    Fixed("scores", "added", "log_score(chances, outcome)", "log_score(_, outcome)",
+    Fixed("scores", "_ended", "log_e9(chance_of(chances, outcome))", "log_e9(chance_of(_, outcome))",
           "the published log score is the base rate's"),
     Fixed("scores", "design_effect", "max(1.0, spread / (n * share * (1 - share)))",
           "spread / (n * share * (1 - share))", "the design effect falls below 1"),
@@ -64,7 +64,7 @@ SURVIVORS: Final = (
 
 CAUGHT: Final = (
     Fixed("scores", "outcome_of", "abs(change) <= band_bps", "abs(change) < band_bps", "a move on the band's edge"),
-    Fixed("scores", "_persistence_e8", "2 * _E8", "_E8", "the last outcome, wrong, costs 1"),
+    Fixed("scores", "_persistence_e8", "2 * E8", "E8", "the last outcome, wrong, costs 1"),
     Fixed("bodies", "looks_better", "skill > 0", "skill >= 0", "no skill is claimed as skill"),
     Fixed("bodies", "_shown_by", "record.resolved < ENOUGH", "record.resolved > ENOUGH", "a verdict on too few"),
     Fixed("payments", "_decide_new", "_is_sent(finding)", "False", "a challenge for a payment on the chain"),

@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from generator.arena.intervals import TwoRanges, how_far_score
+from generator.arena.intervals import TwoRanges
+from generator.arena.scoring import brier, log_score, squared_error
 from generator.catalog.downloads import PRACTICE_ITEMS, PRACTICE_TRUTHS, RecordFile
 from generator.catalog.text.chapters import CHAPTERS
 from generator.cli import application
 from generator.practice.curve import blocks
-from generator.practice.scores import brier, log_score, moved_brier
 from generator.practice.verdicts import BETS_50, BETS_90, Chances, judge_chances, judge_ranges
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets, Resources, ShippedMonth
@@ -91,11 +91,11 @@ def drawn_records(chance: random.Random, number: int) -> list[dict[str, Any]]:
 def own_result(case: dict[str, Any]) -> Any:
     match case["what"]:
         case "how_far":
-            return how_far_score(TwoRanges(**case["ranges"]), case["move"])
+            return TwoRanges(**case["ranges"]).score(case["move"])
         case "brier":
             return brier(case["chances"], case["came"])
         case "moved":
-            return moved_brier(case["chance"], moved=case["moved"])
+            return squared_error(case["chance"], float(case["moved"]))
         case "log":
             return log_score(case["chance"])
         case "blocks":

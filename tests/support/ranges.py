@@ -3,7 +3,8 @@
 from functools import cache
 from statistics import NormalDist
 
-from generator.arena.ranges import NORMAL, RangeSums, counts_of
+from generator.arena.ranges import RangeSums, counts_of
+from generator.arena.scoring import NORMAL
 from generator.arena.values import HorizonRecord, Move, RangeForecast
 from generator.catalog.horizons import HORIZONS
 

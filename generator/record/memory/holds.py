@@ -11,8 +11,8 @@ from typing import Any, Final
 from sqlalchemy import Connection, func, select
 
 from gateway.wire.foreign import read_json
-from generator.arena.blocks import Ratio
 from generator.arena.holds import AHEAD_MS, CLOSE_MS, HoldSums, HoldTotals
+from generator.arena.scoring import Ratio
 from generator.catalog.durations import DAY_MS
 from generator.record.memory import history
 from generator.record.memory import tables as t

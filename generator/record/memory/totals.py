@@ -13,11 +13,12 @@ from typing import Any, Final
 from sqlalchemy import Connection, bindparam, func, select
 
 from gateway.wire.foreign import read_json
-from generator.arena.blocks import Cell, Ratio
+from generator.arena.blocks import Cell
 from generator.arena.crowd import CrowdSums
 from generator.arena.moves import MoveSums
 from generator.arena.ranges import Counts, RangeSums, Spread, block_ms, counts_of, together
 from generator.arena.scores import HitSums, Sums
+from generator.arena.scoring import Ratio
 from generator.arena.teacher import COUNTING_RULE, LessonSums, PatternSums, RunningTotals, Scored
 from generator.arena.values import Lesson, Move, PredictionMade, RangeForecast, Round
 from generator.catalog.durations import DAY_MS

@@ -9,7 +9,7 @@ from typing import Final
 from markupsafe import Markup
 
 from generator.arena.rates import counted, enough, share
-from generator.arena.scores import UNIFORM_BRIER
+from generator.arena.scoring import UNIFORM_BRIER
 from generator.arena.values import Bin, ForecastScores, HorizonRecord, MeanInterval, MoveScores, Proportion
 from generator.catalog.horizons import HORIZONS
 from generator.compose.scores import RULE_WORDS, against

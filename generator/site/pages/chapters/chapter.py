@@ -7,9 +7,8 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
-from generator.arena.blocks import Ratio
-from generator.arena.ranges import ENOUGH_BLOCKS
 from generator.arena.rates import ENOUGH, part
+from generator.arena.scoring import ENOUGH_BLOCKS, Ratio
 from generator.arena.values import ArenaView, PredictionMade, Proportion
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.text.chapters import REMARKS

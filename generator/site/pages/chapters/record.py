@@ -8,13 +8,13 @@ from statistics import fmean, median
 from typing import Final
 
 from generator.arena.rates import Z_95
+from generator.arena.scoring import squared_error
 from generator.arena.values import PredictionMade
 from generator.catalog.counts import quantity
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.horizons import HOUR
 from generator.catalog.text.chapters import LUCK_AT_TIMES
 from generator.catalog.words import Call, Prediction
-from generator.practice.scores import moved_brier
 from generator.site.charts.lessons import few_cases
 from generator.site.charts.plot import Caption, Chart, Row, row_chart
 from generator.site.charts.record import reliability
@@ -104,7 +104,7 @@ def _best_chance(judged: Sequence[PredictionMade], tested: str) -> Ask | None:
         return None
 
     share = sum(moved) / len(moved)
-    scores = {chance: fmean(moved_brier(chance, moved=left) for left in moved) for chance in (share, 0.5, 0.9)}
+    scores = {chance: fmean(squared_error(chance, float(left)) for left in moved) for chance in (share, 0.5, 0.9)}
     return Ask(
         f"In each of the last {len(moved):,} hours{tested} you must give the same chance that the price leaves its "
         "band. Which one has the best mean Brier score?",
@@ -122,8 +122,8 @@ def _skill(judged: Sequence[PredictionMade], tested: str) -> Ask | None:
     for made, left in _moved(judged):
         said = made.move
         if said is not None:
-            own.append(moved_brier(said.chance, moved=left))
-            base.append(moved_brier(said.base_rate, moved=left))
+            own.append(squared_error(said.chance, float(left)))
+            base.append(squared_error(said.base_rate, float(left)))
             saved.append((made.start_ms, round(_SCALE * (base[-1] - own[-1])), round(_SCALE * base[-1])))
     half = in_blocks(saved).half_width()
     if half is None or not sum(base):
