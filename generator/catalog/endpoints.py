@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Final
 
-from generator.catalog.text.labels import WHAT_A_CALL_IS
-
 CACHE_SECONDS: Final = 60
 
 
@@ -25,8 +23,9 @@ class Endpoint:
     next_resource: str  # id of the suggested richer resource (an endpoint or a product)
     first_read: tuple[tuple[str, ...], ...]  # key paths that the first program of the docs prints
     version: str = "v1"
-    product_id: str = ""  # catalogue id; this and the next two are empty where its answer does not carry them
+    product_id: str = ""  # catalogue id; this and the next three are empty where its answer does not carry them
     schema_version: str = ""
+    recommended_for: tuple[str, ...] = ()
     type: str = ""  # kind of the answer
 
 
@@ -42,6 +41,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         purpose="Compact public context: which regime the market is in now and how sure the reading is.",
         when_to_use="First, to learn what kind of market it is before reading anything else.",
         when_not_to_use="Not as a signal to buy or sell, and not to predict a return.",
+        recommended_for=("market context",),
         provides=("regime label, mode and state", "trend, volatility, breadth", "confidence and risk score"),
         does_not_provide=("internal evidence layers", "per-asset regimes", "any forecast of gains"),
         truth_statement=(
@@ -58,14 +58,13 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         product_id="SVC-API-001",
         version="v1.3",
         schema_version="1.3.0",
-        purpose=(
-            "The brain's public state: how far each asset may move, whether it will, its calls, and the track record."
-        ),
-        when_to_use="After the regime, to see each asset's ranges and forecast next to how earlier ones turned out.",
-        when_not_to_use="Not for internal evidence layers or trade records: it has none.",
-        provides=("ranges, chance of a move and three chances per asset", "the calls", "aggregate public performance"),
-        does_not_provide=("internal evidence layers", "trade records", "weights or scores"),
-        truth_statement=(f"Ranges say how far, not which way. {WHAT_A_CALL_IS} None of these words predicts a gain."),
+        purpose="Ranges, chances and calls by asset, with their record.",
+        when_to_use="After the regime, to compare assets.",
+        when_not_to_use="Not as a signal.",
+        recommended_for=("comparing assets",),
+        provides=("ranges", "chances", "calls", "performance"),
+        does_not_provide=("internal evidence layers", "trade records"),
+        truth_statement="Ranges say how far, not which way. No word here predicts a gain.",
         next_resource="x402-main-brain",
         first_read=(("coins", "BTC", "move"), ("coins", "BTC", "call"), ("public_performance", "statement")),
     ),
@@ -95,9 +94,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         when_not_to_use="Not as guidance for entering, sizing or leaving a position.",
         provides=("state and vote per asset", "funding", "open interest", "liquidations where venues publish them"),
         does_not_provide=("execution guidance", "per-account positions", "liquidation price levels"),
-        truth_statement=(
-            "Funding shows which side pays to hold its position now. It does not show which way the price will go."
-        ),
+        truth_statement="Funding shows which side pays now, not which way the price will go.",
         next_resource="x402-atlas",
         first_read=(("overall_state",), ("assets", "BTC", "state"), ("assets", "BTC", "funding")),
     ),
@@ -148,7 +145,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         when_not_to_use="Not as a recommendation: evidence is described, nothing is advised.",
         provides=("three chances and their base rates", "ranges of the move", "reasons in words"),
         does_not_provide=("weights, features or thresholds", "targets, entries or exits"),
-        truth_statement=f"Reasons are context: they describe one moment and decide no call. {WHAT_A_CALL_IS}",
+        truth_statement="Reasons are context: they describe one moment and decide no call.",
         next_resource="x402-atlas",
         first_read=(("reasoning", "call"), ("reasoning", "move"), ("reasoning", "summary")),
     ),
@@ -161,9 +158,9 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
         purpose="How much was predicted and how it turned out, each score with its count.",
         when_to_use="To judge what the service's readings have been worth.",
         when_not_to_use="Not a market signal.",
-        provides=("scores with n and intervals", "Arena and teacher counts", "the API's own state"),
+        provides=("scores", "counts", "the API's own state"),
         does_not_provide=("a market signal", "sales figures", "personal data"),
-        truth_statement="Statistics look back. They are not a market signal, and a small n proves nothing.",
+        truth_statement="Statistics look back: they are not a signal, and few cases prove nothing.",
         next_resource="main-brain",
         first_read=(("main_brain", "record", "n"), ("main_brain", "record", "brier")),
     ),

@@ -170,9 +170,8 @@ def call_counts(ctx: TickContext) -> dict[Call, int]:
 
 
 def price_source(ctx: TickContext, asset: str) -> str | None:
-    """Name the venues behind a price."""
-    venues = observed(ctx, asset).venues
-    return f"{ctx.observation.price_basis} of {', '.join(venues)}" if venues else None
+    """Name how a price is made; None without one."""
+    return ctx.observation.price_basis if observed(ctx, asset).venues else None
 
 
 def published(triple: Triple | None) -> Probabilities | None:

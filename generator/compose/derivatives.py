@@ -1,6 +1,6 @@
 """GET /api/derivatives.php."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from pydantic import Field
@@ -13,7 +13,7 @@ from generator.catalog.formats import change, fixed, iso, share, significant
 from generator.catalog.links import DOCS, METHODOLOGY
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import DERIVATIVES
-from generator.catalog.thresholds import CONTRACTS_PERCENT, FLAT_PERCENT, HIGH_FUNDING_RANK
+from generator.catalog.thresholds import CONTRACTS_PERCENT, FLAT_PERCENT
 from generator.compose import envelope
 from generator.compose.body import Body, Change24h, Significant
 from generator.compose.context import TickContext
@@ -25,6 +25,7 @@ from generator.compose.inputs import (
     graded,
     market_limitations,
     observed,
+    said_once,
     status_over,
 )
 from generator.compose.scores import KIND
@@ -146,17 +147,19 @@ LESS_PAID: Final = 0.75 * USUAL_PERCENT  # below it they pay less than usual
 def derivatives(ctx: TickContext) -> DerivativesResponse:
     """Compose derivatives pressure for every asset."""
     endpoint = ENDPOINT_BY_ID["derivatives"]
-    assets = {asset: derivatives_asset(ctx, asset) for asset in ASSETS}
+    limits_by_asset = {asset: derivatives_limits(ctx, asset) for asset in ASSETS}
+    of_all = said_once(limits_by_asset)
+    assets = {asset: derivatives_asset(ctx, asset, of_all) for asset in ASSETS}
     state, vote = overall(assets.values())
 
     groups = by_state(assets)
     with_state = sum(len(names) for names in groups.values())
     agreeing = 0
-    limits = []
+    limits = [*of_all]
     if state:
         agreeing = len(groups.get(state, ()))
     else:
-        limits.append(f"fewer than {FEWEST} assets have a derivatives state: no overall word")
+        limits.append(f"fewer than {FEWEST} assets have a state")
 
     return DerivativesResponse(
         **envelope.free_envelope(ctx, endpoint).as_fields(),
@@ -183,8 +186,13 @@ def derivatives(ctx: TickContext) -> DerivativesResponse:
     )
 
 
-def derivatives_asset(ctx: TickContext, asset: str) -> DerivativesAsset:
-    """Compose derivatives pressure of one asset."""
+def derivatives_limits(ctx: TickContext, asset: str) -> tuple[str, ...]:
+    """Name what is unknown of one asset's futures, and why."""
+    return asset_limitations(ctx, asset, *futures_of(ctx, asset).limitations)
+
+
+def derivatives_asset(ctx: TickContext, asset: str, of_all: Sequence[str] = ()) -> DerivativesAsset:
+    """Compose derivatives pressure of one asset; `of_all` are the limitations that the whole answer names."""
     seen = observed(ctx, asset)
     pressure = futures_of(ctx, asset)
     has_state = pressure.state is not words.DerivativesState.UNAVAILABLE
@@ -200,7 +208,7 @@ def derivatives_asset(ctx: TickContext, asset: str) -> DerivativesAsset:
     quadrant = None
     if price_change is not None and contracts_change is not None:
         quadrant = price_and_interest(price_change, contracts_change)
-        evidence.append(moved(price_change, contracts_change, quadrant))
+        evidence.append(moved(price_change, contracts_change))
 
     return DerivativesAsset(
         asset=asset,
@@ -213,7 +221,7 @@ def derivatives_asset(ctx: TickContext, asset: str) -> DerivativesAsset:
         open_interest=held,
         liquidations=liquidations(seen),
         evidence=tuple(evidence),
-        limitations=asset_limitations(ctx, asset, *pressure.limitations),
+        limitations=tuple(text for text in derivatives_limits(ctx, asset) if text not in of_all),
     )
 
 
@@ -245,39 +253,29 @@ def funding(seen: AssetObservation, pressure: Pressure) -> Funding | None:
 
 
 def who_pays(paid: Funding) -> str:
-    """Say which side pays, how much against the usual rate, and how often it was less."""
-    payment = _payment(paid.rate_8h_percent, paid.rank_30d_percent)
-    rank = paid.rank_30d_percent
-    if rank is None:
-        return payment
-    return f"{payment} The rate was lower {rank:g}% of the time in the last 30 days."
-
-
-def _payment(rate: float, rank: float | None) -> str:
-    """Say who pays whom, and which side is in demand where the rate is far from usual and rare in the asset's month.
-
-    Args:
-        rate: percent every 8 hours.
-        rank: of the rate in the asset's own 30 days, percent; None with too few of them, so that the rate decides.
-    """
-    paid = f"{abs(rate):.4f}% every 8 hours"
+    """Say which side pays, and how much against the usual rate."""
+    rate = paid.rate_8h_percent
+    amount = f"{abs(rate):.4f}% every 8 hours"
     usual = f"the usual {USUAL_PERCENT}%"
 
     if rate <= LITTLE_PAID:
-        low = rank is None or rank <= 100.0 - HIGH_FUNDING_RANK
-        return f"Shorts pay longs {paid}{': demand to be short exceeds supply' if low else ''}."
+        return f"Shorts pay longs {amount}."
     if rate < 0:
-        return f"Shorts pay longs {paid}: almost nothing."
+        return f"Shorts pay longs {amount}: almost nothing."
     if rate == 0:
-        return f"Neither side pays the other: {paid}, less than {usual}."
+        return f"Neither side pays the other: {amount}, less than {usual}."
     if rate < LESS_PAID:
-        return f"Longs pay shorts {paid}, less than {usual}."
+        return f"Longs pay shorts {amount}, less than {usual}."
     if rate <= MUCH_PAID:
-        return f"Longs pay shorts {paid}, about {usual}."
+        return f"Longs pay shorts {amount}, about {usual}."
+    return f"Longs pay shorts {amount}, {rate / USUAL_PERCENT:.1f} times {usual}."
 
-    high = rank is None or rank >= HIGH_FUNDING_RANK
-    times = f"{rate / USUAL_PERCENT:.1f} times {usual}"
-    return f"Longs pay shorts {paid}, {times}{': demand to be long exceeds supply' if high else ''}."
+
+def how_rare(paid: Funding) -> str:
+    """Say how often funding was lower in the asset's own month; empty with less than a week of it."""
+    if paid.rank_30d_percent is None:
+        return ""
+    return f"The rate was lower {paid.rank_30d_percent:g}% of the time in the last 30 days."
 
 
 def price_and_interest(price_change: float, contracts_change: float) -> words.PriceAndInterest:
@@ -292,11 +290,9 @@ def _rising(change_percent: float) -> str:
     return "rising" if change_percent > 0 else "falling"
 
 
-def moved(price_change: float, contracts_change: float, quadrant: words.PriceAndInterest) -> str:
-    """Say how price and contracts moved over 24 hours, percent, and how that is read."""
-    price_word = _up_or_down(price_change)
-    contracts_word = _up_or_down(contracts_change)
-    return f"Over 24 hours the price is {price_word} and open contracts are {contracts_word}. {quadrant.meaning}"
+def moved(price_change: float, contracts_change: float) -> str:
+    """Say how price and contracts moved over 24 hours, percent."""
+    return f"In a day: price {_up_or_down(price_change)}, contracts {_up_or_down(contracts_change)}."
 
 
 def _up_or_down(change_percent: float) -> str:

@@ -114,7 +114,7 @@ class AgentGuidance(Body):
     recommended_for: tuple[str, ...] = Field(description="What it is good for.")
     when_to_use: str = Field(description="When to read it.")
     when_not_to_use: str = Field(description="When not to rely on it.")
-    next_step: str = Field(description="What to read next.")
+    next_step: str = Field(description="Path of what to read next; next_resource says more.")
 
 
 class UsageCharacteristics(Body):
@@ -336,13 +336,11 @@ def next_resource(endpoint: Endpoint) -> NextResource:
 
 def guidance(endpoint: Endpoint) -> AgentGuidance:
     """Say when an agent should read an endpoint."""
-    richer = next_resource(endpoint)
-
     return AgentGuidance(
-        recommended_for=endpoint.provides,
+        recommended_for=endpoint.recommended_for,
         when_to_use=endpoint.when_to_use,
         when_not_to_use=endpoint.when_not_to_use,
-        next_step=f"{richer.endpoint} at {richer.path} ({richer.price_display or 'free'})",
+        next_step=next_resource(endpoint).path,
     )
 
 

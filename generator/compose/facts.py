@@ -194,8 +194,13 @@ def asset_day(ctx: TickContext, asset: str) -> str:
     return now.asset_day(market_now(ctx), asset)
 
 
+def coin_day(ctx: TickContext, asset: str) -> str:
+    """Say the same without its name and price."""
+    return now.coin_day(market_now(ctx), asset)
+
+
 def asset_sentence(ctx: TickContext, asset: str) -> str:
-    """Say the same, and how likely it moves."""
+    """Say what one asset did over the day, how far it may move in an hour, and how likely it does."""
     facts_now = market_now(ctx)
     return joined([now.asset_line(facts_now, asset), now.call_sentence(facts_now, asset)])
 

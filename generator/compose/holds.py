@@ -14,7 +14,6 @@ from generator.compose.scores import (
     Estimate,
     Rate,
     calibration_bin,
-    counted_apart,
     estimate,
     published_rate,
 )
@@ -93,15 +92,8 @@ def regime_reliability(scores: HoldScores) -> RegimeReliability | None:
 
 
 def holds_statement(record: HoldRecord) -> str:
-    """Say in plain words what the live chances were worth, and what is counted apart."""
-    stated = f"{_worth(record.live)}{counted_apart(record.backtest.n)}"
-    earlier = sum(record.earlier.values())
-    if not earlier:
-        return stated
-    return f"{stated} Kept and not scored: {quantity(earlier, 'hour')} with chances of an earlier kind."
-
-
-def _worth(scores: HoldScores) -> str:
+    """Say in plain words what the live chances were worth."""
+    scores = record.live
     if not scores.n:
         return f"No label's chance to stand for {_AHEAD} has been scored yet."
     if scores.n < ENOUGH:
@@ -109,26 +101,20 @@ def _worth(scores: HoldScores) -> str:
 
     said = (
         f"Of {scores.n} labels {in_words(scores.held)} still stood {_AHEAD} later; "
-        f"the stated chance was {scores.said_percent:.1f}% on average."
+        f"the mean chance was {scores.said_percent:.1f}%."
     )
     skills = (
-        _skill(scores.climate_skill_percent, "how often each label stood before"),
+        _skill(scores.climate_skill_percent, "the past frequencies"),
         _skill(scores.persistence_skill_percent, "being sure that it stays"),
     )
     known = [skill for skill in skills if skill]
     if not known:
         return said
-    return f"{said} The Brier skill of the four labels' chances is {' and '.join(known)}."
+    return f"{said} Brier skill: {', '.join(known)}."
 
 
 def _skill(skill: MeanInterval, baseline: str) -> str:
     """Say what a skill against a baseline shows, empty where there is none."""
     if skill.value is None or skill.low is None or skill.high is None:
         return ""
-
-    verdict = "could be chance"
-    if skill.low > 0:
-        verdict = "better"
-    elif skill.high < 0:
-        verdict = "worse"
-    return f"{skill.value:g}% (95% interval {skill.low:g} to {skill.high:g}%, {verdict}) against {baseline}"
+    return f"{skill.value:g}% ({skill.low:g} to {skill.high:g}%) against {baseline}"

@@ -1,7 +1,7 @@
 """How complete the inputs of a tick are: the status words and the limitations of every body."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from generator.brain.derivatives import NO_PRESSURE, Pressure
@@ -16,7 +16,7 @@ from generator.catalog.text.readings import NO_BOOK, SOME_MISSING
 from generator.catalog.words import DerivativesState, Side, SourceMode, SourceStatus, Status
 from generator.compose.context import TickContext
 from generator.market.bars import BAR_MS
-from generator.market.observation import AssetObservation
+from generator.market.observation import AssetObservation, SourceHealth
 
 FRESH_MS: Final = 180_000
 FEWEST: Final = 3  # assets of which a word for all can be said
@@ -180,18 +180,36 @@ def market_limitations(ctx: TickContext, *more: str) -> tuple[str, ...]:
         return unique([answers.NOT_STARTED, *limits, *more])
 
     limits += ctx.observation.limitations
-    for source in ctx.observation.sources:
-        if source.status is not SourceStatus.OK:
-            limits.append(f"source {source.name} ({source.kind}) is {source.status}")
-    stale = [asset for asset in ASSETS if not fresh(ctx, asset) and not _has_nothing(ctx, asset)]
-    if stale:
-        limits.append(f"no fresh price: {', '.join(stale)}")
+    if not ctx.observation.ended:  # which says why nothing is fresh
+        limits += _faulty_sources(ctx.observation.sources)
+        limits += _stale_prices(ctx)
 
     if ctx.reading is None:
         limits.append(missing_reason(ctx))
     else:
         limits += [text for text in ctx.reading.limitations if text != SOME_MISSING or not _gaps_say_it(ctx)]
     return unique([*limits, *reading_age(ctx), *market_gaps(ctx), *more])
+
+
+def _stale_prices(ctx: TickContext) -> list[str]:
+    """Name the assets whose price is not fresh; one without any data is named elsewhere."""
+    stale = [asset for asset in ASSETS if not fresh(ctx, asset) and not _has_nothing(ctx, asset)]
+    if len(stale) == len(ASSETS):
+        return ["no fresh price"]
+    return [f"no fresh price: {', '.join(stale)}"] if stale else []
+
+
+def _faulty_sources(sources: Iterable[SourceHealth]) -> list[str]:
+    """Name the sources that did not answer well, in one sentence for each fault."""
+    every = tuple(sources)
+    by_fault: dict[SourceStatus, list[str]] = {}
+    for source in every:
+        if source.status is not SourceStatus.OK:
+            by_fault.setdefault(source.status, []).append(f"{source.name} ({source.kind})")
+    return [
+        f"every source is {fault}" if len(names) == len(every) else f"{fault} sources: {', '.join(names)}"
+        for fault, names in by_fault.items()
+    ]
 
 
 def lacked_by(ctx: TickContext) -> dict[str, list[str]]:
@@ -251,12 +269,25 @@ def forecast_reason(ctx: TickContext, asset: str) -> str:
     return answers.BARS_MISSING
 
 
+def said_once(by_asset: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return what is said of every asset alike, so that the whole answer says it once.
+
+    >>> said_once({"BTC": ("too little history", "no funding"), "ETH": ("no funding",)})
+    ('no funding',)
+    """
+    first, *others = by_asset.values()
+    return tuple(text for text in first if all(text in limits for limits in others))
+
+
 def asset_limitations(ctx: TickContext, asset: str, *more: str) -> tuple[str, ...]:
     """Name what is unknown of one asset, and why; the source's own words come first.
 
     What the whole answer says of all assets is left out.
     """
     seen = observed(ctx, asset)
+    if _has_nothing(ctx, asset):
+        return unique([*seen.limitations, "no data", *more])
+
     nowhere = lacked_by_all(ctx)
     limits = [text for text in seen.limitations if not any(kind in text for kind in nowhere)]
 

@@ -6,7 +6,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import basis_points, percent, significant
 from generator.catalog.text.answers import DISCLAIMER
-from generator.catalog.text.labels import BOOK, BOOKS_UNTESTED
+from generator.catalog.text.labels import BOOK_LEAN, BOOKS_UNTESTED
 from generator.catalog.words import Bias, LiquidityContext, MarketStructure, Status
 from generator.compose import envelope, inputs
 from generator.compose.coins import Called, Quoted, bias_of, called, liquidity_of, quoted, structure_of
@@ -132,19 +132,16 @@ def liquidity_asset(ctx: TickContext, asset: str) -> LiquidityLiteAsset:
 
 
 def notes(ctx: TickContext, asset: str) -> tuple[str, ...]:
-    """Say the book figures and the structure in words."""
+    """Say the book figures in words: now, and over the last half hour."""
     sentences = []
 
     book = inputs.observed(ctx, asset).book
     if book:
         depth = significant(book.depth_1pct_usd, 3) or 0.0
         bid_side = 50 + book.imbalance_percent / 2
-        sentences.append(f"About {depth:,.0f} US dollars rest within 1% of the price.")
-        sentences.append(f"Now {bid_side:.0f}% of that is on the bid side.")
+        sentences.append(f"${depth:,.0f} rest within 1% of the price, {bid_side:.0f}% on the bid side.")
 
     read = inputs.reading_of(ctx, asset)
     if read and read.book_lean is not None:
-        sentences.append(BOOK[read.book_lean])
-    if read and read.structure is not MarketStructure.UNKNOWN:
-        sentences.append(f"The shape of the last day: {read.structure}.")
+        sentences.append(BOOK_LEAN[read.book_lean])
     return tuple(sentences)

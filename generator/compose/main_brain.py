@@ -28,7 +28,7 @@ from generator.catalog.words import (
 from generator.compose import coins, envelope
 from generator.compose.body import Body
 from generator.compose.context import TickContext
-from generator.compose.facts import asset_line, asset_sentence, first_screen
+from generator.compose.facts import asset_line, asset_sentence, coin_day, first_screen
 from generator.compose.inputs import asset_limitations, forecast_reason, observed, reading_of
 from generator.compose.ladder import (
     DAY_AHEAD,
@@ -86,8 +86,13 @@ class CoinSnapshot(coins.Forecasted, coins.Quoted):
     bias: Bias | None = Field(
         description="The call in three words, FLAT for small_move and none; null without a forecast."
     )
-    summary: str | None = Field(description="The asset in words.")
-    price_source: str | None = Field(description="Venues whose median mid is the price.")
+    summary: str | None = Field(
+        description="What it did over the day, in words; the reasoning answer says how far it may move."
+    )
+    price_source: str | None = Field(
+        description="How the price is made: venue_mid, the median mid of its venues, or recorded_close."
+    )
+    price_venues: tuple[str, ...] = Field(description="Venues whose price it is.")
     limitations: tuple[str, ...] = Field(description="What is unknown of this asset, and why.")
 
 
@@ -160,7 +165,6 @@ class Reason(Body):
     bears_on_call: Side = Field(
         description="for, against or neutral to the call, neutral without one; missing where unknown."
     )
-    text: str = Field(description="The evidence in words.")
 
 
 class Reasoning(coins.Weighed):
@@ -174,7 +178,7 @@ class Reasoning(coins.Weighed):
     )
     summary: str = Field(description="The reading in words.")
     reason_points: tuple[str, ...] = Field(description="The evidence in words, each after the direction it points to.")
-    reasons: tuple[Reason, ...] = Field(description="The same by family of evidence.")
+    reasons: tuple[Reason, ...] = Field(description="What each of these points is about, in their order.")
     horizon_minutes: int | None = Field(description="How far ahead the forecast looks, minutes.")
 
 
@@ -279,8 +283,9 @@ def coin(ctx: TickContext, asset: str) -> CoinSnapshot:
         **coins.quoted(ctx, asset).as_fields(),
         **coins.forecasted(ctx, asset).as_fields(),
         bias=coins.bias_of(ctx, asset),
-        summary=asset_sentence(ctx, asset) if reading_of(ctx, asset) else None,
+        summary=coin_day(ctx, asset) if reading_of(ctx, asset) else None,
         price_source=coins.price_source(ctx, asset),
+        price_venues=observed(ctx, asset).venues,
         limitations=asset_limitations(ctx, asset),
     )
 
@@ -420,4 +425,4 @@ def reasoning_block(ctx: TickContext, asset: str) -> Reasoning:
 
 def reason(row: Evidence) -> Reason:
     """Compose one family of evidence."""
-    return Reason(family=row.family, points=row.points, bears_on_call=row.side, text=row.text)
+    return Reason(family=row.family, points=row.points, bears_on_call=row.side)

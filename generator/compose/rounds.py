@@ -25,7 +25,7 @@ from generator.compose.context import TickContext
 from generator.compose.envelope import NoticeResponse, notice_envelope
 from generator.compose.inputs import observed
 from generator.compose.scores import KIND, Probabilities
-from generator.compose.teacher_lessons import TeacherLesson, lesson_row, lessons_total, teacher_status
+from generator.compose.teacher_lessons import LessonInShort, lesson_in_short, lessons_total, teacher_status
 
 
 class RoundInfo(Body):
@@ -168,7 +168,9 @@ class TeacherSnapshot(Body):
     status: TeacherStatus = Field(description="learning once there are lessons, else idle.")
     role: str = Field(description="What the teacher does.")
     lessons_total: int = Field(description="Lessons so far.")
-    last_lesson: TeacherLesson | None = Field(description="The newest lesson; null before the first.")
+    last_lesson: LessonInShort | None = Field(
+        description="The newest lesson, without what teacher-lessons asks about it; null before the first."
+    )
 
 
 class EventRow(Body):
@@ -530,7 +532,7 @@ def teacher(ctx: TickContext) -> TeacherSnapshot:
         status=teacher_status(ctx),
         role=answers.TEACHER_ROLE,
         lessons_total=lessons_total(ctx),
-        last_lesson=lesson_row(lessons[0]) if lessons else None,
+        last_lesson=lesson_in_short(lessons[0]) if lessons else None,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from generator.arena import values
-from generator.arena.rates import ENOUGH, enough, in_words, share, shared
+from generator.arena.rates import ENOUGH, enough, in_full, in_words, share, shared
 from generator.arena.scoring import ENOUGH_BLOCKS
 from generator.catalog.counts import listed, quantity
 from generator.catalog.formats import iso
@@ -73,7 +73,7 @@ class HorizonScores(Body):
         description="Blocks of 4 hours (24h: of a day) with such moves; an interval leaves out one at a time, needs 10."
     )
     scores: tuple[RangeScore, ...] = Field(description="The brain first, then the simple rules, on the same moves.")
-    statement: str = Field(description="What is shown, and what is not, in plain words.")
+    statement: str = Field(description="How many of its ranges held, in plain words.")
 
 
 class HowFar(Body):
@@ -82,7 +82,7 @@ class HowFar(Body):
     resolved: int = Field(description="Moves that are known, all horizons together.")
     warm_up: int = Field(description="Further ones made by backtest before the start; counted apart.")
     horizons: tuple[HorizonScores, ...] = Field(description="By horizon.")
-    statement: str = Field(description="What the record shows over one hour, in plain words.")
+    statement: str = Field(description="How the ranges over one hour compare with simple rules, in plain words.")
 
 
 class HowFarSummary(Body):
@@ -91,7 +91,7 @@ class HowFarSummary(Body):
     n: int = Field(description="Moves over one hour that are known.")
     inside_50_percent: Estimate | None = Field(description="Share of them inside the 50% range, percent; 50 is right.")
     inside_90_percent: Estimate | None = Field(description="Share of them inside the 90% range, percent; 90 is right.")
-    statement: str = Field(description="What is shown, and what is not, in plain words.")
+    statement: str = Field(description="How many held, in plain words; statistics says how simple rules did.")
 
 
 class CalibrationBin(Body):
@@ -103,7 +103,9 @@ class CalibrationBin(Body):
     said_percent: float | None = Field(description="Mean confidence of its forecasts, percent; null without any.")
     hit: Rate | None = Field(description="How often it came true; null below 30 cases.")
     fits: bool | None = Field(description="Whether said_percent lies within the interval of hit; null without a rate.")
-    note: str | None = Field(description="Why there is no rate; null where there is one.")
+    note: Literal["sparse"] | None = Field(
+        description="sparse where there is no rate, of fewer than 30 cases; null where there is one."
+    )
 
 
 class Baseline(Body):
@@ -222,21 +224,16 @@ class Probabilities(Body):
 
 BASELINE: Final = "base_rate"
 CALLED: Final = (Call.UP, Call.SMALL_MOVE, Call.DOWN)
-DAY: Final = "24h"
-MISSES_IN_WEEKS: Final = "Moves over a day overlap, and all assets share them: misses come in whole weeks, not evenly."
-NO_MOVES: Final = "No move over {horizon} is known yet, so no score of the ranges is shown."
+OVER: Final = " for {horizon}"
+OVER_AN_HOUR: Final = OVER.format(horizon=HORIZONS[HOUR].words)
+NO_MOVES: Final = "No range for {horizon} has been judged yet."
 TOO_SHORT: Final = "Of fewer than ten days, or ten moves, no skill is shown."
 RULE_WORDS: Final = {"last_hour": "the last hour", "last_day": "the last day", "ewma": "EWMA"}
 
 
 def calibration_bin(value: values.Bin) -> CalibrationBin:
     """Publish one bin; below 30 cases it says so instead of a rate."""
-    hit = None
-    note = None
-    if value.hit is not None:
-        hit = published_rate(value.hit)
-    else:
-        note = f"{quantity(value.n, 'case')}: fewer than {ENOUGH}, too few for a rate"
+    hit = None if value.hit is None else published_rate(value.hit)
 
     return CalibrationBin(
         low_percent=value.low_percent,
@@ -245,7 +242,7 @@ def calibration_bin(value: values.Bin) -> CalibrationBin:
         said_percent=value.said_percent,
         hit=hit,
         fits=value.fits,
-        note=note,
+        note="sparse" if hit is None else None,
     )
 
 
@@ -354,25 +351,17 @@ def move_statement(scores: values.MoveScores) -> str:
     if scores.n < ENOUGH:
         return f"Only {scores.n} chances of a move have been scored: too few to tell."
 
-    said = (
-        f"Of {scores.n} prices {in_words(scores.moved)} ended outside their band; "
-        f"the stated chance was {scores.said_percent:.1f}% on average."
-    )
-    return f"{said} {_move_skill(scores.skill_percent)}"
-
-
-def _move_skill(skill: values.MeanInterval) -> str:
-    """Say what a skill against the base rate shows."""
+    skill = scores.skill_percent
     if skill.value is None or skill.low is None or skill.high is None:
         return TOO_SHORT
 
-    measured = f"The Brier skill against the base rate is {skill.value:g}%"
-    verdict = "the difference could be chance"
+    verdict = "No better or worse than the base rate"
     if skill.low > 0:
-        verdict = "better than the base rate"
+        verdict = "Better than the base rate"
     elif skill.high < 0:
-        verdict = "worse than the base rate"
-    return f"{measured} (95% interval {skill.low:g} to {skill.high:g}%): {verdict}."
+        verdict = "Worse than the base rate"
+    interval = f"95% interval {skill.low:g} to {skill.high:g}%"
+    return f"{verdict}: Brier skill {skill.value:g}% ({interval})."
 
 
 def _baseline(record: values.ForecastScores, name: str) -> Baseline:
@@ -413,38 +402,29 @@ def looks_better(record: values.ForecastScores) -> bool:
 
 
 def statement(record: values.ForecastScores) -> str:
-    """Say in plain words what a record shows, and how many backtest forecasts are counted apart."""
-    return f"{_shown_by(record)}{counted_apart(record.warm_up)}"
-
-
-def _shown_by(record: values.ForecastScores) -> str:
+    """Say in plain words what a record shows."""
     if not record.resolved:
-        return "No forecast has resolved yet, so no score is shown."
+        return "No forecast has been scored yet."
     if record.resolved < ENOUGH:
         have = "forecast has" if record.resolved == 1 else "forecasts have"
         return f"Only {record.resolved} {have} resolved: no skill is shown, it is too few to tell."
 
     figures = _call_figures(record)
-    skill = record.skill_percent.get(BASELINE)
-    if skill is not None:
-        figures += f", and the Brier skill of all {record.resolved} forecasts against the base rate is {skill:g}%"
-
     if looks_better(record):
         return f"More than chance so far: {figures}. That promises nothing of the next forecast."
     return f"No skill is shown: {figures}."
 
 
 def _call_figures(record: values.ForecastScores) -> str:
-    """Say how often calls came true, against the outcome that was most frequent before, and how many were none."""
+    """Say how often calls were right, against the outcome that was most frequent before."""
     calls = record.hit
-    without = f" ({record.no_calls} more made no call)" if record.no_calls else ""
     if not calls.n:
         return f"none of {record.resolved} forecasts made a call"
     if calls.n < ENOUGH:
-        return f"only {quantity(calls.n, 'call')} came due, too few for a rate{without}"
+        return f"only {quantity(calls.n, 'call')} could be judged, too few for a rate"
 
-    usual = f"always naming the outcome most frequent before gets {share(record.chance)}"
-    return f"of {calls.n} calls {in_words(calls)} came true{without}; {usual}"
+    usual = f"always naming the commonest outcome, {share(record.chance)}"
+    return f"of {calls.n} calls {in_words(calls)} were right; {usual}"
 
 
 def counted_apart(warm_up: int) -> str:
@@ -454,11 +434,13 @@ def counted_apart(warm_up: int) -> str:
 
 def how_far(view: values.ArenaView) -> HowFar:
     """Publish the scores of the ranges over every horizon."""
+    hour = hour_of(view.how_far)
+
     return HowFar(
         resolved=sum(scores.resolved for scores in view.how_far),
         warm_up=sum(scores.resolved for scores in _backtested(view)),
         horizons=tuple(_horizon_scores(scores) for scores in view.how_far),
-        statement=hour_statement(view),
+        statement=against(hour) if hour and comparable(hour) else hour_statement(view),
     )
 
 
@@ -473,7 +455,7 @@ def _horizon_scores(row: values.HorizonRecord) -> HorizonScores:
         void=row.void,
         blocks=row.blocks,
         scores=tuple(_range_score(score, row.resolved) for score in row.scores),
-        statement=far_statement(row),
+        statement=held_statement(row),
     )
 
 
@@ -515,7 +497,7 @@ def performance(view: values.ArenaView) -> Performance:
 
 def _how_far_summary(view: values.ArenaView) -> HowFarSummary:
     hour = hour_of(view.how_far)
-    statement = hour_statement(view)
+    statement = held_statement(hour, OVER_AN_HOUR) if hour else _none_yet(view)
     if hour is None or not hour.scores:
         resolved = hour.resolved if hour else 0
         return HowFarSummary(n=resolved, inside_50_percent=None, inside_90_percent=None, statement=statement)
@@ -535,30 +517,45 @@ def hour_of(scores: Iterable[values.HorizonRecord]) -> values.HorizonRecord | No
 
 
 def hour_statement(view: values.ArenaView) -> str:
-    """Say what the ranges over one hour were worth so far, and how many backtested ones are counted apart."""
+    """Say what the ranges over one hour were worth so far; before the first, what a backtest has of them."""
     hour = hour_of(view.how_far)
-    worth = far_statement(hour) if hour else NO_MOVES.format(horizon=HORIZONS[HOUR].words)
+    if hour:
+        return far_statement(hour)
+    return _none_yet(view)
 
+
+def _none_yet(view: values.ArenaView) -> str:
+    """Say that no move over one hour is known yet, and what a backtest has of them."""
     backtested = hour_of(_backtested(view))
-    if backtested is None:
-        return worth
-    return f"{worth}{counted_apart(backtested.resolved)}"
+    return NO_MOVES.format(horizon=HORIZONS[HOUR].words) + counted_apart(backtested.resolved if backtested else 0)
 
 
 def far_statement(row: values.HorizonRecord) -> str:
-    """Say what the ranges over one horizon show, and what they do not."""
-    horizon = HORIZONS[row.horizon].words
-    if not row.resolved:
-        return NO_MOVES.format(horizon=horizon)
-    if row.blocks < ENOUGH_BLOCKS:
-        return f"Only {row.resolved} moves over {horizon} are known, all from a short time: too few to tell."
+    """Say how many ranges over one horizon held, and how that compares with simple rules."""
+    held = held_statement(row, OVER.format(horizon=HORIZONS[row.horizon].words))
+    return f"{held} {against(row)}" if comparable(row) else held
 
-    brain = row.scores[0]
-    in_weeks = f" {MISSES_IN_WEEKS}" if row.horizon == DAY else ""
-    return (
-        f"Of {row.resolved} moves over {horizon} {in_words(brain.inside_50)} ended inside the 50% range and "
-        f"{in_words(brain.inside_90)} inside the 90% range. {against(row)}{in_weeks}"
-    )
+
+def held_statement(row: values.HorizonRecord, over: str = "") -> str:
+    """Say how many ranges held: how many moves ended inside their 90% range; of few, that they are too few.
+
+    Args:
+        over: the horizon in words, ` for 1 hour`, where nothing next to the sentence names it.
+    """
+    if not row.resolved:
+        return NO_MOVES.format(horizon=HORIZONS[row.horizon].words)
+    if not comparable(row):
+        return f"Only {quantity(row.resolved, 'range')}{over} could be judged, all of a short time: too few to tell."
+
+    inside = row.scores[0].inside_90
+    if not over:
+        return f"{in_full(inside)} held; 90% should."
+    return f"Of {row.resolved} ranges{over} {in_words(inside)} held; 90% should."
+
+
+def comparable(row: values.HorizonRecord) -> bool:
+    """Return whether there are moves of a time long enough to compare forecasters."""
+    return row.resolved > 0 and row.blocks >= ENOUGH_BLOCKS
 
 
 def against(row: values.HorizonRecord) -> str:
@@ -569,12 +566,12 @@ def against(row: values.HorizonRecord) -> str:
         names[compared(rule)].append(RULE_WORDS[rule.name])
 
     if len(names["better"]) == len(rules):
-        return "They scored better than ranges from all three simple rules: the last hour, the last day and EWMA."
+        return "The ranges scored better than those from the last hour, the last day and EWMA."
 
     clauses = []
-    decided = [f"{word} than ranges from {listed(names[word])}" for word in ("better", "worse") if names[word]]
+    decided = [f"{word} than those from {listed(names[word])}" for word in ("better", "worse") if names[word]]
     if decided:
-        clauses.append(f"They scored {' and '.join(decided)}")
+        clauses.append(f"the ranges scored {' and '.join(decided)}")
     if names["open"]:
         clauses.append(f"against {listed(names['open'])} the difference could be chance")
     text = "; ".join(clauses)

@@ -84,8 +84,8 @@ class TeacherBrain(Body):
     metrics: TeacherMetrics = Field(description="Counts and rates.")
 
 
-class TeacherLesson(Body):
-    """What one resolved round teaches."""
+class LessonInShort(Body):
+    """How one resolved round turned out."""
 
     lesson_id: str = Field(description="Identity of the lesson.")
     round_id: str = Field(description="The round that it is about.")
@@ -107,12 +107,17 @@ class TeacherLesson(Body):
         description="The move, how many hours on record moved as far, the chances at sealing, the score, the votes."
     )
     concept: Concept | None = Field(description="The idea that it explains; null in lessons from before they had one.")
-    point: str | None = Field(description="What the round shows of it.")
-    question: str | None = Field(description="A question about it.")
-    answer: str | None = Field(description="Its answer.")
     chapter: str | None = Field(description="Path of the chapter on this site that says more.")
     created_at: str = Field(description="When the round was resolved, ISO 8601 UTC.")
     warm_up: bool = Field(description="True when made by backtest before the start.")
+
+
+class TeacherLesson(LessonInShort):
+    """What one resolved round teaches."""
+
+    point: str | None = Field(description="What the round shows of its idea.")
+    question: str | None = Field(description="A question about it.")
+    answer: str | None = Field(description="Its answer.")
 
 
 class TeacherLessonsResponse(NoticeResponse):
@@ -233,6 +238,16 @@ def _shortened(address: str) -> str:
 def lesson_row(lesson: Lesson) -> TeacherLesson:
     """Compose one lesson."""
     return TeacherLesson(
+        **lesson_in_short(lesson).as_fields(),
+        point=lesson.point,
+        question=lesson.question,
+        answer=lesson.answer,
+    )
+
+
+def lesson_in_short(lesson: Lesson) -> LessonInShort:
+    """Compose how one round turned out."""
+    return LessonInShort(
         lesson_id=lesson.lesson_id,
         round_id=lesson.round_id,
         asset=lesson.asset,
@@ -248,9 +263,6 @@ def lesson_row(lesson: Lesson) -> TeacherLesson:
         pattern_type=lesson.pattern_type,
         summary=lesson.summary,
         concept=lesson.concept,
-        point=lesson.point,
-        question=lesson.question,
-        answer=lesson.answer,
         chapter=None if lesson.concept is None else chapter_of(lesson.concept),
         created_at=iso(lesson.created_ms),
         warm_up=lesson.warm_up,

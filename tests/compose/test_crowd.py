@@ -70,13 +70,15 @@ def test_expected_moves_are_published_where_all_three_are_known(unknown: str) ->
 
 def test_the_hour_s_ranges_of_a_backtest_are_counted_apart() -> None:
     arena = builders.full_context().arena
-    live, backtest = replace(arena, how_far=how_far(40), backtest=None), how_far(12)
-    both = replace(live, backtest=BacktestScores(arena.hourly_record, arena.arena_record, backtest))
-    resolved = next(row.resolved for row in backtest if row.horizon == "1h")
+    backtest = BacktestScores(arena.hourly_record, arena.arena_record, how_far(12))
+    resolved = next(row.resolved for row in backtest.how_far if row.horizon == "1h")
+    first = replace(arena, how_far=(), backtest=backtest)
+    later = replace(arena, how_far=how_far(40), backtest=backtest)
 
-    assert hour_statement(both) == (
-        f"{hour_statement(live)} A backtest before the start made {resolved}, counted apart."
+    assert hour_statement(first) == (
+        f"No range for 1 hour has been judged yet. A backtest before the start made {resolved}, counted apart."
     )
+    assert hour_statement(later) == hour_statement(replace(later, backtest=None))
 
 
 def test_a_round_whose_voters_have_no_record_says_so() -> None:

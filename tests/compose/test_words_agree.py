@@ -9,7 +9,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.text.labels import UNSTEADY
 from generator.catalog.words import DerivativesState, DerivativesVote, PriceAndInterest
 from generator.compose.context import TickContext
-from generator.compose.derivatives import derivatives, derivatives_asset
+from generator.compose.derivatives import derivatives, derivatives_asset, how_rare
 from generator.compose.liquidity_lite import notes
 from tests.support.builders import full_context
 
@@ -47,22 +47,20 @@ def test_the_order_book_has_the_word_that_the_evidence_has(lean: int | None, sai
         (
             0.000_31,
             0.912,
-            "Longs pay shorts 0.0310% every 8 hours, 3.1 times the usual 0.01%: demand to be long exceeds supply.",
+            "Longs pay shorts 0.0310% every 8 hours, 3.1 times the usual 0.01%.",
         ),
         (0.0001, 0.5, "Longs pay shorts 0.0100% every 8 hours, about the usual 0.01%."),
         (0.000_03, 0.5, "Longs pay shorts 0.0030% every 8 hours, less than the usual 0.01%."),
         (2e-7, 0.5, "Neither side pays the other: 0.0000% every 8 hours, less than the usual 0.01%."),
         (-0.000_01, 0.5, "Shorts pay longs 0.0010% every 8 hours: almost nothing."),
-        (-0.000_119, 0.05, "Shorts pay longs 0.0119% every 8 hours: demand to be short exceeds supply."),
-        (-0.000_119, None, "Shorts pay longs 0.0119% every 8 hours: demand to be short exceeds supply."),
+        (-0.000_119, 0.05, "Shorts pay longs 0.0119% every 8 hours."),
+        (-0.000_119, None, "Shorts pay longs 0.0119% every 8 hours."),
         # What is usual for the asset's own month shows no demand: 2026-02-25, and a simulated market.
-        (-0.000_033, 0.556, "Shorts pay longs 0.0033% every 8 hours. The rate was lower 55.6% of the time"),
-        (0.000_126, 0.472, "Longs pay shorts 0.0126% every 8 hours, 1.3 times the usual 0.01%. The rate was lower"),
+        (-0.000_033, 0.556, "Shorts pay longs 0.0033% every 8 hours."),
+        (0.000_126, 0.472, "Longs pay shorts 0.0126% every 8 hours, 1.3 times the usual 0.01%."),
     ],
 )
-def test_funding_is_worded_by_who_pays_how_much_and_how_rare_that_is(
-    rate: float, rank: float | None, said: str
-) -> None:
+def test_funding_is_worded_by_who_pays_and_how_much(rate: float, rank: float | None, said: str) -> None:
     ctx = full_context()
     assert ctx.reading is not None
     read = ctx.reading.assets["BTC"]
@@ -72,10 +70,14 @@ def test_funding_is_worded_by_who_pays_how_much_and_how_rare_that_is(
     assert funding is not None
     ctx = seen(ctx, "BTC", funding=replace(funding, rate_8h=rate))
 
-    evidence = derivatives_asset(ctx, "BTC").evidence
+    asset = derivatives_asset(ctx, "BTC")
 
-    assert evidence is not None
-    assert evidence[0].startswith(said)
+    assert asset.evidence is not None
+    assert asset.evidence[0] == said
+    assert asset.funding is not None
+    assert how_rare(asset.funding) == (
+        "" if rank is None else f"The rate was lower {100 * rank:g}% of the time in the last 30 days."
+    )
 
 
 def test_an_unsteady_state_is_null_and_the_overall_confidence_is_a_share_of_assets() -> None:
@@ -123,4 +125,6 @@ def test_price_and_contracts_make_a_quadrant_whatever_the_dollar_value_did(
     asset = derivatives_asset(seen(ctx, "BTC", open_interest=held, change_24h_percent=price), "BTC")
 
     assert asset.price_and_interest is word
-    assert word is None or any(word.meaning in said for said in asset.evidence or ())
+    if price is not None and contracts is not None:
+        moves = [f"{'up' if move > 0 else 'down'} {abs(move):.2f}%" for move in (price, contracts)]
+        assert (asset.evidence or ())[-1] == f"In a day: price {moves[0]}, contracts {moves[1]}."

@@ -21,7 +21,7 @@ SHOW = """async (body) => {
   return markdown(made);
 }"""
 BINS = [
-    {"low_percent": 0.0, "high_percent": 35.0, "n": 26, "hit": None, "note": "26 cases: fewer than 30"},
+    {"low_percent": 0.0, "high_percent": 35.0, "n": 26, "hit": None, "note": "sparse"},
     {
         "low_percent": 35.0,
         "high_percent": 40.0,
@@ -29,7 +29,7 @@ BINS = [
         "hit": {"n": 163, "percent": 31.9, "low_percent": 25.2, "high_percent": 39.4},
         "note": None,
     },
-    {"low_percent": 60.0, "high_percent": 100.0, "n": 0, "hit": None, "note": "0 cases: fewer than 30"},
+    {"low_percent": 60.0, "high_percent": 100.0, "n": 0, "hit": None, "note": "sparse"},
 ]
 
 
@@ -50,9 +50,9 @@ def test_a_rate_that_is_known_is_shown_and_a_note_that_is_not_there_is_not_unkno
 
     assert heads == ["Said", "Cases", "Came true", "Note"]
     assert rows == [
-        ["0.0 to 35.0%", "26", "not known", "26 cases: fewer than 30"],
+        ["0.0 to 35.0%", "26", "not known", "sparse"],
         ["35.0 to 40.0%", "163", "31.9% (25.2 to 39.4%)", "none"],
-        ["60.0 to 100.0%", "0", "not known", "0 cases: fewer than 30"],
+        ["60.0 to 100.0%", "0", "not known", "sparse"],
     ]
     assert "| 35.0 to 40.0% | 163 | 31.9% (25.2 to 39.4%) | none |" in written
     page.close()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from generator.catalog.text.answers import NOTICE
+from generator.catalog.text.answers import DISCLAIMER
 from tests.outside.site_pages import BROWSED, ONE_OF_EACH, Browser, Page, a_market
 
 pytestmark = BROWSED
@@ -86,7 +86,7 @@ def test_without_script_every_page_reads_whole_and_shows_its_times(origin: str, 
     for path in ONE_OF_EACH:
         page.goto(origin + path)
         assert page.locator("h1").is_visible(), path
-        assert NOTICE in page.locator("body").inner_text(), path
+        assert DISCLAIMER in page.locator("body").inner_text(), path
         stamp = page.locator("#stamp").inner_text()
         assert stamp.startswith("As of "), path
         assert "valid until" in stamp or "status page" in stamp, path

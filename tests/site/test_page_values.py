@@ -223,7 +223,7 @@ def test_the_landing_page_answers_whether_bitcoin_will_move(name: str) -> None:
 
     said = plain(html.split('<p class="call">')[1].split("</p>", maxsplit=1)[0])
 
-    assert said in coin["summary"]
+    assert said in bodies_of(name)["/api/reasoning/BTC.json"]["reasoning"]["summary"]
     chances = [*coin["probabilities"].values(), 1 - coin["probabilities"]["neutral"]]
     assert any(f"{100 * chance:.0f}%" in said for chance in chances)
 
@@ -341,9 +341,16 @@ def _ranges(asset: str) -> list[tuple[str, str, str]]:
     return rows
 
 
+def reasons_of(asset: str) -> list[dict[str, str]]:
+    """Return each reason of an asset with its words."""
+    reasoning = bodies_of()[f"/api/reasoning/{asset}.json"]["reasoning"]
+    rows = zip(reasoning["reasons"], reasoning["reason_points"], strict=True)
+    return [{**reason, "text": point.partition(": ")[2]} for reason, point in rows]
+
+
 def test_the_page_of_an_asset_gives_each_reason_with_how_it_bears_on_the_call() -> None:
     text = plain(html_of()[page_of("BTC")])
-    reasons = bodies_of()["/api/reasoning/BTC.json"]["reasoning"]["reasons"]
+    reasons = reasons_of("BTC")
 
     bears = {"for": "points the way of the call", "against": "points another way"}
     bears |= {"neutral": "points neither way", "missing": "not known"}
@@ -363,7 +370,7 @@ def test_the_page_of_an_asset_gives_each_reason_with_how_it_bears_on_the_call() 
 
 def test_without_a_call_an_assets_page_says_only_which_way_the_evidence_points() -> None:
     asset = next(name for name, coin in body("main-brain")["coins"].items() if coin["call"] == "none")
-    reasons = bodies_of()[f"/api/reasoning/{asset}.json"]["reasoning"]["reasons"]
+    reasons = reasons_of(asset)
 
     text = plain(html_of()[page_of(asset)])
 

@@ -11,7 +11,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import STATUSES
 from generator.catalog.endpoints import ENDPOINTS, Endpoint
 from generator.catalog.products import PRODUCTS, Product
-from generator.catalog.text.answers import NOTICE, WHAT_THIS_IS_NOT
+from generator.catalog.text.answers import DISCLAIMER, WHAT_THIS_IS_NOT
 from generator.catalog.words import SourceMode
 from generator.site.resources import Assets
 from tests.support.bodies import composed
@@ -73,7 +73,7 @@ STATES: Final[Mapping[str, Callable[[], Rendered]]] = {
 @pytest.mark.parametrize("state", STATES)
 def test_every_page_carries_the_educational_notice_in_every_state(state: str) -> None:
     for html in STATES[state]().values():
-        assert NOTICE in _text(html)
+        assert DISCLAIMER in _text(html)
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -141,7 +141,7 @@ def test_first_moments_read_well_without_prices_rounds_or_lessons() -> None:
     assert "No round is live at the moment." in text
     assert "No round has finished yet" in text
     assert "Nothing is forecast, so nothing is scored" in text
-    assert "No forecast has resolved yet, so no score is shown." in text
+    assert "No forecast has been scored yet." in text
     assert "None" not in text
 
 

@@ -213,8 +213,8 @@ def test_below_thirty_nothing_is_drawn_and_the_page_says_how_many_are_missing() 
 def test_before_the_first_outcome_the_record_reads_well() -> None:
     text = _page("/track-record/", nothing_yet())
 
-    assert "No forecast has resolved yet, so no score is shown." in text
-    assert "No move over 1 hour is known yet" in text
+    assert "No forecast has been scored yet." in text
+    assert "No range for 1 hour has been judged yet" in text
     assert "0 of 30" in text
     assert "No hourly forecast has come due yet." in text
 
@@ -248,12 +248,12 @@ def test_the_headline_claims_no_more_than_the_intervals_allow(hours: int, words:
     [
         (
             (1, 1, 1),
-            "They scored better than ranges from all three simple rules: the last hour, the last day and EWMA.",
+            "The ranges scored better than those from the last hour, the last day and EWMA.",
         ),
         (
             (1, 0, -1),
             (
-                "They scored better than ranges from the last hour and worse than ranges from EWMA; "
+                "The ranges scored better than those from the last hour and worse than those from EWMA; "
                 "against the last day the "
                 "difference could be chance."
             ),
@@ -278,8 +278,8 @@ def test_direction_is_called_unknown_once_and_with_its_numbers() -> None:
     text = _page("/track-record/")
 
     assert text.count("Which way prices will move is not known.") == 1
-    assert "of 1204 calls 34.1% (95% interval 31.5 to 36.9%) came true" in text
-    assert "always naming the outcome most frequent before gets 35.9%" in text
+    assert "of 1204 calls 34.1% (95% interval 31.5 to 36.9%) were right" in text
+    assert "always naming the commonest outcome, 35.9%" in text
 
 
 def test_confidence_is_shown_with_how_often_it_came_true() -> None:

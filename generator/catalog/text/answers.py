@@ -6,14 +6,11 @@ from generator.catalog.counts import ASSETS_IN_WORDS, PRODUCTS_IN_WORDS
 
 DEFAULT_PROJECT: Final = "Educational Market Intelligence"
 
-_NO_ADVICE: Final = (
-    "For educational use only. This is not financial, investment, trading, tax, legal, betting, "
-    "gambling or fund-management advice."
+DISCLAIMER: Final = (
+    "For educational use only: not financial, investment, trading, tax, legal, betting, gambling or fund-management "
+    "advice. Confidence describes the strength and agreement of the available evidence; it is neither certainty nor a "
+    "promise of any outcome."
 )
-_SUPPORT: Final = "A confidence says how far the evidence supports the word next to it"
-_NO_PROMISE: Final = "it is neither certainty nor a promise of any outcome."
-DISCLAIMER: Final = f"{_NO_ADVICE} {_SUPPORT}, in the sense that confidence_kind names; {_NO_PROMISE}"
-NOTICE: Final = f"{_NO_ADVICE} {_SUPPORT}; {_NO_PROMISE}"  # the same on pages for people
 
 USAGE_CHARACTERISTICS: Final[dict[str, Any]] = {
     "machine_readable": True,
@@ -45,14 +42,10 @@ NOT_STARTED: Final = "not started yet"
 BARS_MISSING: Final = "too little 5-minute history for a reading"
 SIMULATED_NOTICE: Final = "simulated market: no price here is real"
 PLAY_NOTICE: Final = "play money: payments here move nothing of value"
-RECORDED_NOTICE: Final = (
-    "recorded market: prices are those of the replayed time, not of today; rounds, votes, forecasts and lessons are "
-    "dated by the clock of the replay"
-)
+RECORDED_NOTICE: Final = "recorded market: prices of the past; rounds are dated by the clock of the replay"
 
 DEVELOPER_NOTE: Final = (
-    "Read updated_utc and freshness.valid_until before use; past valid_until the answer is stale. "
-    "Unknown values are null and named in limitations."
+    "Past freshness.valid_until the answer is stale. Unknown values are null and named in limitations."
 )
 PRIVACY_NOTE: Final = (
     "Lessons count votes only and name no voter. The leaderboard shows shortened addresses of voters with 30 rounds or "
@@ -62,17 +55,14 @@ CROWD_NOTE: Final = (
     "These are counts of signed votes, not a poll: anyone can make many addresses at little cost. "
     "Compare them with the crowd by record and with bursts."
 )
-BY_RECORD_NOTE: Final = (
-    "Voters are weighted by how far their record is above one in three, so new addresses count for nothing. "
-    "Past accuracy does not make a vote right."
-)
+BY_RECORD_NOTE: Final = "Votes weigh by how far a record is above one in three, so new addresses count for nothing."
 NO_RECORDS: Final = "No voter of this round has a record above one in three yet."
 LEADERBOARD_NOTE: Final = (
     "Voters are ranked from 30 resolved rounds on, provisionally below 100, by the lower end of the 95% interval: of "
     "how often they were right, and of what their chances saved against the base rate. Among many voters, some lead by "
     "luck."
 )
-TEACHER_ROLE: Final = "Compares the outcome of each Arena round with the brain's forecast and the crowd's vote."
+TEACHER_ROLE: Final = "Compares outcomes with forecasts and votes."
 REGIME_RELIABILITY: Final = "replayed"
 
 PAYMENT_NEEDED: Final = (

@@ -45,10 +45,6 @@ CALL: Final[dict[Call, str]] = {
     Call.NONE: "no call",
 }
 NO_CALL: Final = CALL[Call.NONE]
-WHAT_A_CALL_IS: Final = (
-    "A call is what a forecast claims: up, down or a small move. Most forecasts make none; then nothing is claimed of "
-    "the outcome, and only the chances are scored."
-)
 EXPECTED: Final[dict[VolatilityWord, str]] = {
     VolatilityWord.CALM: "The next four hours are expected to be calmer than most hours on record.",
     VolatilityWord.NORMAL: "The next four hours are expected to be about as rough as usual.",
@@ -129,6 +125,11 @@ BOOK: Final[dict[int | None, str]] = {
     0: "Over the last half hour bids and asks near the price were about even.",
     -1: "Over the last half hour there were more asks than bids near the price.",
     None: "The order book is not known.",
+}
+BOOK_LEAN: Final[dict[int, str]] = {
+    1: "Over half an hour: more bids than asks.",
+    0: "Over half an hour: bids and asks about even.",
+    -1: "Over half an hour: more asks than bids.",
 }
 MARKS: Final[dict[str, str]] = {
     "up": "\N{BLACK UP-POINTING TRIANGLE}",

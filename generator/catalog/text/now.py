@@ -186,8 +186,19 @@ NOW_GROUPS: Final[Groups[MarketFacts]] = {
             lambda facts: coin_of(facts).is_stale,
         ),
         Sentence("{Focus} {price}.", "no day known", lambda facts: coin_of(facts).day is None),
-        Sentence("{Focus} {price}, {moved} in a day{coin_place}.", "else", always),
+        Sentence("{Focus} {price}, {coin_move}.", "else", always),
     ),
+    "coin_day": (
+        Sentence("no price is known", "no price", lambda facts: facts.coin is None),
+        Sentence(
+            "last at {price}, {price_age} ago",
+            "its last price is older than ten minutes",
+            lambda facts: coin_of(facts).is_stale,
+        ),
+        Sentence("no price of a day ago is known", "no day known", lambda facts: coin_of(facts).day is None),
+        Sentence("{coin_move}", "else", always),
+    ),
+    "coin_move": (Sentence("{moved} in a day{coin_place}", "always", always),),
     "coin_place": (
         Sentence("", "no high and low of the day", lambda facts: _place(facts) is None),
         Sentence(", near its day's high", "in the top tenth of its day", lambda facts: (_place(facts) or 0) >= 0.9),
@@ -268,6 +279,12 @@ def asset_line(facts: MarketFacts, asset: str) -> str:
 def asset_day(facts: MarketFacts, asset: str) -> str:
     """Return one coin's price and day in a line."""
     return BOOK.say("asset_day", replace(facts, focus=asset))
+
+
+def coin_day(facts: MarketFacts, asset: str) -> str:
+    """Return one coin's day where its name and price are written next to it."""
+    text = BOOK.say("coin_day", replace(facts, focus=asset))
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def call_sentence(facts: MarketFacts, asset: str = DEFAULT_ASSET) -> str:

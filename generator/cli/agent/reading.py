@@ -33,6 +33,7 @@ LESSONS: Final = "/api/teacher-lessons.php"
 ARENA: Final = "/arena/get_shared_intelligence.php"
 MOST_LISTED: Final = 5
 MOST_REASONS: Final = 8
+_MISSING: Final = "missing"
 HOW_TO_READ: Final = (
     "Percent from the price now: low 90%, low 50%, high 50%, high 90%. Half of all moves end within the two in the "
     "middle, nine in ten within the outer two. move_chance: that the next hour ends beyond +-move_beyond_percent; "
@@ -100,7 +101,7 @@ class Reader:
             chances=at(said, "probabilities"),
             usual_chances=at(said, "base_rates"),
             summary=at(said, "summary"),
-            reasons=[str(at(row, "text")) for row in rows_of(said, "reasons") if at(row, "points")][:MOST_REASONS],
+            reasons=_known_reasons(said)[:MOST_REASONS],
             limitations=listed(body, "limitations"),
         )
 
@@ -238,6 +239,12 @@ def rows_of(value: Any, *names: str) -> Sequence[Any]:
     if not isinstance(found, list | tuple):
         raise _unreadable(names[-1])
     return found
+
+
+def _known_reasons(said: Any) -> list[str]:
+    """Return the evidence in words, without the direction before each and without what is not known."""
+    points = (str(text).partition(": ") for text in rows_of(said, "reason_points"))
+    return [words for direction, _, words in points if direction != _MISSING]
 
 
 def _named(rows: Sequence[Any], field: str, wanted: str) -> Mapping[str, Any]:

@@ -15,6 +15,7 @@ from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.labels import CALL, MARKS, OUTCOME
 from generator.catalog.words import Call, Points, Prediction, Side
 from generator.compose.coins import MoveRange
+from generator.compose.derivatives import DerivativesAsset, how_rare
 from generator.compose.free import FreeBodies
 from generator.compose.main_brain import Reason, Reasoning
 from generator.compose.scores import hour_of
@@ -58,11 +59,18 @@ def asset_view(asset: str, bodies: FreeBodies, due: Sequence[PredictionMade], so
         "chances": _chances(reasoning),
         "ranges": _ranges(coin.ranges or {}, coin.price),
         "far": how_far(f"{asset.lower()}-far", asset, coin.price, coin.ranges or {}, source),
-        "reasons": tuple((reason.text, _bears(reason, reasoning.call)) for reason in reasoning.reasons),
+        "reasons": _reasons(reasoning),
         "signs": _signs(reasoning),
-        "futures": futures.evidence or (),
+        "futures": _futures(futures),
         "record": asset_record(asset, due),
     }
+
+
+def _futures(futures: DerivativesAsset) -> tuple[str, ...]:
+    """Return the figures of the futures in words, and how they are read."""
+    rare = how_rare(futures.funding) if futures.funding else ""
+    read_as = futures.price_and_interest.meaning if futures.price_and_interest else ""
+    return tuple(text for text in (*(futures.evidence or ()), rare, read_as) if text)
 
 
 def _chances(reasoning: Reasoning) -> tuple[tuple[str, str, str], ...]:
@@ -113,6 +121,12 @@ def _ends(low: float, high: float, now: float | None) -> tuple[str, str]:
     lowest = now * (1 + low / 100)
     highest = now * (1 + high / 100)
     return f"{price(lowest)} to {price(highest)}", in_percent
+
+
+def _reasons(reasoning: Reasoning) -> tuple[tuple[str, str], ...]:
+    """Return each family of evidence in words, and how it bears on the call."""
+    rows = zip(reasoning.reason_points, reasoning.reasons, strict=True)
+    return tuple((point.partition(": ")[2], _bears(reason, reasoning.call)) for point, reason in rows)
 
 
 def _bears(reason: Reason, call: Call | None) -> str:

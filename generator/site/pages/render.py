@@ -348,7 +348,7 @@ class Pages:
             linked=linked_data(page, ctx.site, iso(ctx.freshness.generated_ms)),
             share_picture=view.share(page),
         )
-        disclaimer = f"{answers.NOTICE}\n\n"
+        disclaimer = f"{answers.DISCLAIMER}\n\n"
         if page.path == "/":
             disclaimer = ""  # there it is a part of the page
         twin = f"{frame['before']}\n{markdown(main, ctx.site.base_url)}\n{disclaimer}{frame['after']}"

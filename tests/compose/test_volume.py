@@ -1,0 +1,79 @@
+"""How much a reader has to read: the words of prose in each free body.
+
+A word of prose is one of a text value with a space in it, split at the spaces. Everything of that kind counts, the
+disclaimer, limitations and advice to agents included; names of fields, paths, times and single words of a closed set
+are read by programs and do not.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any, Final
+
+import pytest
+
+from generator.arena.values import MeanInterval, MoveScores, Proportion
+from generator.catalog.endpoints import ENDPOINTS
+from generator.compose.all import compose_free
+from tests.support.bodies import free
+from tests.support.builders import CONTEXTS
+
+MOST_WORDS: Final = 300
+LESSONS: Final = "teacher-lessons"  # twenty lessons are its content
+A_SENTENCE: Final = 10  # words, from which on a repeated text is one
+
+
+def words_of(value: Any) -> int:
+    return sum(len(text.split()) for text in _texts(value) if " " in text)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part)
+
+
+def test_words_of_prose_are_counted_wherever_they_lie() -> None:
+    assert words_of({"a": "one two", "b": ["three four five", {"c": "path/alone"}], "d": 6, "e": None}) == 5
+
+
+@cache
+def with_moves_scored(state: str) -> dict[str, Any]:
+    """Return the free bodies of a state, by endpoint, once the chances of a move have a skill in every record."""
+    ctx = CONTEXTS[state]()
+    skill = MeanInterval(12.1, 10.5, 13.5)
+    scores = MoveScores(1480, 63.2, 61.0, Proportion(948, 1480, 64.1, 59.0, 70.1), 0.2, 0.2, 0.6, 0.6, skill, skill)
+    records = {
+        name: replace(getattr(ctx.arena, name), move=scores, no_calls=1159)
+        for name in ("hourly_record", "arena_record")
+    }
+    bodies = compose_free(replace(ctx, arena=replace(ctx.arena, **records)))
+    return {row.id: bodies[row.path].as_json() for row in ENDPOINTS}
+
+
+@pytest.mark.parametrize("state", ["full", "simulated", "candles_only"])
+def test_a_full_record_keeps_to_it(state: str) -> None:
+    counted = {name: words_of(body) for name, body in with_moves_scored(state).items() if name != LESSONS}
+
+    assert {endpoint: words for endpoint, words in counted.items() if words > MOST_WORDS} == {}
+
+
+@pytest.mark.parametrize("state", CONTEXTS)
+def test_no_free_body_but_the_lessons_says_more_than_three_hundred_words(state: str) -> None:
+    counted = {row.id: words_of(free(state, row.id)) for row in ENDPOINTS if row.id != LESSONS}
+
+    assert {endpoint: words for endpoint, words in counted.items() if words > MOST_WORDS} == {}
+
+
+@pytest.mark.parametrize("endpoint", [row.id for row in ENDPOINTS if row.id != LESSONS])
+def test_no_free_body_gives_a_sentence_twice(endpoint: str) -> None:
+    for state in CONTEXTS:
+        # Two records may have the same figures.
+        texts = [text for text in _texts(free(state, endpoint)) if len(text.split()) >= A_SENTENCE and "%" not in text]
+
+        assert sorted({text for text in texts if texts.count(text) > 1}) == [], state
