@@ -2,10 +2,9 @@
 
 import os
 import ssl
-import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,7 +15,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from gateway.wire.foreign import read_json
-from generator.cli._published import fetch
+from generator.cli._published import answer_of, trusted
+from generator.cli._systemd import units_of
 from generator.keep.status import Result, Status
 from generator.watch.health import FILE, Health
 from generator.watch.seen import Backup, Certificate, Drill, Folder, Gateway, Reading, Release, Seen, Unit
@@ -42,6 +42,7 @@ class Places:
     nodes: Mapping[str, tuple[str, Mapping[str, str]]]  # URL and headers by name, of what is asked for the chain
     folders: tuple[Path, ...]  # that are written to
     results: Path  # where backups and restore drills note what they came to
+    bus: Path  # socket at which systemd answers, if it runs here
     watched_since: float | None = None  # wall time from which on this machine has been looked at
     answer_s: float = ANSWER_S
     disk_s: float = DISK_S
@@ -59,7 +60,6 @@ class Looker:
         self._disks = {
             folder: _Disk(folder, "current/status.json" if folder == places.site else "") for folder in places.folders
         }
-        self._trust = _Trust()
 
     def look(self, *, at: float, up_s: float) -> Seen:
         """Return what is seen now.
@@ -76,8 +76,8 @@ class Looker:
             {
                 "gateway": lambda: _gateway(places.gateway, seconds) if places.gateway else None,
                 "node": lambda: _nodes(places.nodes, seconds),
-                "edge": lambda: _edge(places.origin, lambda: self._trust.context(at), seconds),
-                "units": lambda: _units(seconds),
+                "edge": lambda: _edge(places.origin, trusted, seconds),
+                "units": lambda: units_of(UNITS, seconds, places.bus),
             },
             3 * seconds,
         )
@@ -147,7 +147,7 @@ class _Answers:
     def _ask(self, name: str, ask: Callable[[], Any]) -> None:
         try:
             self._found[name] = ask()
-        except (OSError, ValueError, KeyError, TypeError, HTTPException, subprocess.TimeoutExpired) as error:
+        except (OSError, ValueError, KeyError, TypeError, HTTPException) as error:
             self._fault[name] = str(getattr(error, "reason", None) or error) or type(error).__name__
 
     def found(self, name: str) -> Any:
@@ -227,21 +227,6 @@ def _write_a_little(file: Path) -> None:
     file.unlink()
 
 
-class _Trust:
-    """Whom readers' clients trust, read again each hour: reading it costs more than all else that a look does."""
-
-    def __init__(self) -> None:
-        self._context: ssl.SSLContext | None = None
-        self._hour = -1.0
-
-    def context(self, at: float) -> ssl.SSLContext:
-        """Return the context for a wall time."""
-        if self._context is None or at // 3_600 != self._hour:
-            self._context = ssl.create_default_context()
-            self._hour = at // 3_600
-        return self._context
-
-
 @dataclass(frozen=True, slots=True)
 class _Edge:
     """What a reader gets."""
@@ -305,7 +290,7 @@ def _release(status: str | None) -> tuple[Release | None, str | None]:
 
 def _gateway(origin: str, within_s: float) -> Gateway:
     """Ask the gateway itself; 503 is an answer too."""
-    _, body = fetch(f"{origin}/readyz", within_s)
+    _, body = answer_of(f"{origin}/readyz", within_s)
     facts = read_json(body)
     return Gateway(
         vault_age_s=facts["vault_age_seconds"],
@@ -321,7 +306,7 @@ def _nodes(nodes: Mapping[str, tuple[str, Mapping[str, str]]], within_s: float) 
     """Return the first node that does not answer well, and how."""
     for name, (url, headers) in nodes.items():
         try:
-            status, _ = fetch(url, within_s, headers)
+            status, _ = answer_of(url, within_s, headers)
         except (OSError, ValueError, HTTPException) as error:
             return f"{name} does not answer: {getattr(error, 'reason', error)}"
         if status != 200:
@@ -334,28 +319,6 @@ def certificate_of(origin: str, within_s: float) -> Certificate | None:
     if urlsplit(origin).scheme != "https":
         return None
     return _edge(origin, ssl.create_default_context, within_s).certificate
-
-
-def _units(within_s: float) -> tuple[Unit, ...] | None:
-    """Ask systemd for every unit of ours that it knows; None where it does not run, or knows none."""
-    fields = "--property=Id,LoadState,ActiveState,NRestarts"
-    done = subprocess.run(  # noqa: S603  words of ours
-        ["systemctl", "show", fields, UNITS],  # noqa: S607  wherever the system has it
-        capture_output=True,
-        text=True,
-        timeout=within_s,
-        check=False,
-    )
-    if done.returncode:
-        return None
-    blocks = [block for block in done.stdout.strip().split("\n\n") if block]
-    return tuple(_read_units(dict(line.split("=", 1) for line in block.splitlines()) for block in blocks)) or None
-
-
-def _read_units(found: Iterable[Mapping[str, str]]) -> Iterable[Unit]:
-    for row in found:
-        if row.get("LoadState") == "loaded":
-            yield Unit(row["Id"], row["ActiveState"] == "failed", int(row.get("NRestarts") or 0))
 
 
 def _boot() -> str:

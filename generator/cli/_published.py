@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import http.client
+import ssl
 import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -27,6 +29,8 @@ WHOLE_S = 60.0
 """For one answer, however it drips."""
 SITE_S = 1_800.0
 """For all that one command reads of an origin."""
+TRUSTED_S = 3_600.0
+"""After so long the certificates that this machine trusts are read again."""
 PIECE_BYTES = 65_536
 MAX_BODY_BYTES = 50_000_000
 
@@ -151,13 +155,11 @@ def fetch(
     Raises:
         OSError, ValueError, http.client.HTTPException: there is no answer, or it is none of HTTP.
     """
-    asked = {"User-Agent": "emi", **(headers or {})}
-    request = urllib.request.Request(url, headers=asked)  # noqa: S310  an origin that the operator names
-    until = time.monotonic() + whole_s
-
     # In a thread that is not waited for past its time: each byte of a head that drips begins the timeout again.
     answers: list[tuple[int, bytes] | Exception] = []
-    asking = threading.Thread(target=lambda: answers.append(_answer(request, timeout_s, until)), daemon=True)
+    asking = threading.Thread(
+        target=lambda: answers.append(_answer_or_error(url, timeout_s, headers, whole_s)), daemon=True
+    )
     asking.start()
     asking.join(whole_s)
     answer = answers[0] if answers else TimeoutError(f"no whole answer within {whole_s:g} s")
@@ -166,20 +168,51 @@ def fetch(
     return answer
 
 
-def _answer(request: urllib.request.Request, timeout_s: float, until: float) -> tuple[int, bytes] | Exception:
-    """Return status and body, or what was raised instead."""
+def _answer_or_error(
+    url: str, timeout_s: float, headers: Mapping[str, str] | None, whole_s: float
+) -> tuple[int, bytes] | Exception:
     try:
-        try:
-            proxy = proxy_for(request.full_url)
-            proxies = {request.type: proxy} if proxy is not None else {}
-            opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies))
-            with opener.open(request, timeout=timeout_s) as answer:
-                return answer.status, _read(answer, until)
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, _read(error, until)
+        return answer_of(url, timeout_s, headers, whole_s)
     except Exception as error:  # noqa: BLE001  raised again where it was asked
         return error
+
+
+def answer_of(
+    url: str, timeout_s: float = TIMEOUT_S, headers: Mapping[str, str] | None = None, whole_s: float = WHOLE_S
+) -> tuple[int, bytes]:
+    """Do what `fetch` does in the caller's own thread, which a head that drips keeps."""
+    asked = {"User-Agent": "emi", **(headers or {})}
+    request = urllib.request.Request(url, headers=asked)  # noqa: S310  an origin that the operator names
+    until = time.monotonic() + whole_s
+    try:
+        context = trusted() if request.type == "https" else None
+        opener = _opener(request.type, proxy_for(request.full_url), context)
+        with opener.open(request, timeout=timeout_s) as answer:
+            return answer.status, _read(answer, until)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, _read(error, until)
+
+
+@lru_cache(maxsize=4)
+def _opener(scheme: str, proxy: str | None, context: ssl.SSLContext | None) -> urllib.request.OpenerDirector:
+    """Return what asks a scheme by a proxy, or directly."""
+    proxies = {} if proxy is None else {scheme: proxy}
+    return urllib.request.build_opener(
+        urllib.request.ProxyHandler(proxies), urllib.request.HTTPSHandler(context=context)
+    )
+
+
+def trusted() -> ssl.SSLContext:
+    """Return whom this machine trusts, read again each hour: to read it takes longer than ten answers."""
+    return _trusted(ssl.get_default_verify_paths(), time.monotonic() // TRUSTED_S)
+
+
+@lru_cache(maxsize=1)
+def _trusted(_paths: ssl.DefaultVerifyPaths, _hour: float) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
 
 def _read(answer: Any, until: float) -> bytes:

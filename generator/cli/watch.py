@@ -80,6 +80,7 @@ def places_of(settings: GeneratorSettings, gateway: GatewaySettings, watched_sin
     """Return where to look by the settings of both programs, and by the `emi up` that runs on them."""
     from generator.cli._looking import Places
     from generator.cli._published import local_origin, service_origin
+    from generator.cli._systemd import system_bus
     from generator.lock import note_of
 
     up = note_of(settings.state_dir, "up")
@@ -91,6 +92,7 @@ def places_of(settings: GeneratorSettings, gateway: GatewaySettings, watched_sin
         gateway=up or here,
         nodes=_nodes(gateway),
         results=settings.backup_status_path,
+        bus=system_bus(),
         folders=(settings.state_dir, *([site] if site else [])),
         watched_since=watched_since,
     )

@@ -22,10 +22,11 @@ from generator.cli.watch import Desk, Rounds, send_example
 from generator.watch.alerts import Message
 from generator.watch.health import Health
 from generator.watch.judge import Anchors, judge
-from generator.watch.seen import Seen
+from generator.watch.seen import Seen, Unit
 from tests.support import local_servers
 from tests.support.ports import free_port
 from tests.support.processes import emi_here
+from tests.support.system_bus import system_bus
 
 NOW = datetime(2026, 11, 25, 12, 0, 30, tzinfo=UTC)
 PRICED = [{"name": name, "kind": "spot", "status": "ok"} for name in ("okx", "kraken")]
@@ -54,6 +55,7 @@ def places_of(site: Path, origin: str, gateway: str | None = None, **places: obj
         "nodes": {},
         "folders": (site,),
         "results": Path("none"),
+        "bus": Path("none"),
         "answer_s": 0.5,
         "disk_s": 5.0,
         **places,
@@ -140,22 +142,43 @@ def test_venues_are_counted_by_their_prices_and_gone_when_nothing_of_them_is_wel
     }
 
 
-def test_systemd_is_asked_for_failed_units_and_restarts(site: Path, tmp_path: Path) -> None:
-    program = tmp_path / "bin/systemctl"
-    program.parent.mkdir()
-    rows = "Id=a.service\nLoadState=loaded\nActiveState=failed\nNRestarts=3\n\nId=b.service\nLoadState=not-found\n"
-    program.write_text(f"#!/bin/sh\ncat <<'END'\n{rows}END\n")
-    program.chmod(0o755)
-    before = os.environ["PATH"]
-    os.environ["PATH"] = f"{program.parent}:{before}"
-    try:
-        seen = looked(site, answer_s=5.0)
-    finally:
-        os.environ["PATH"] = before
+UNITS = [
+    ("emi-schedule.service", "loaded", "active"),
+    ("emi-check.service", "loaded", "failed"),
+    ("emi-drill.timer", "loaded", "active"),
+    ("emi-gone.service", "not-found", "inactive"),
+]
+RESTARTS = {"emi-schedule.service": 3, "emi-check.service": 0}
 
-    assert [(unit.name, unit.failed, unit.restarts) for unit in seen.units or ()] == [("a.service", True, 3)]
-    restarted = judge(seen, Anchors(restarts={"a.service": 2}))["restarted"] or {}
-    assert [finding.text for finding in restarted.values()] == ["a.service hung or ended, and was started again"]
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_systemd_is_asked_for_failed_units_and_restarts(site: Path, tmp_path: Path, order: str) -> None:
+    with system_bus(tmp_path / "bus", UNITS, RESTARTS, order):
+        seen = looked(site, bus=tmp_path / "bus", answer_s=5.0)
+
+    assert seen.units == (
+        Unit("emi-schedule.service", failed=False, restarts=3),
+        Unit("emi-check.service", failed=True, restarts=0),
+        Unit("emi-drill.timer", failed=False, restarts=0),
+    )
+    assert faults(seen)["unit"] == "emi-check.service has failed"
+    restarted = judge(seen, Anchors(restarts={"emi-schedule.service": 2}))["restarted"] or {}
+    assert [finding.text for finding in restarted.values()] == [
+        "emi-schedule.service hung or ended, and was started again"
+    ]
+
+
+def test_where_systemd_does_not_run_refuses_or_hangs_nothing_is_known_of_units(site: Path, tmp_path: Path) -> None:
+    empty = system_bus(tmp_path / "empty", [], {})
+    refusing = system_bus(tmp_path / "refusing", UNITS, {})
+    with empty, refusing, socket.socket(socket.AF_UNIX) as hanging:
+        hanging.bind(str(tmp_path / "hanging"))
+        hanging.listen()
+
+        found = [looked(site, bus=tmp_path / name) for name in ("none", "empty", "refusing", "hanging")]
+
+    assert [seen.units for seen in found] == [None] * 4
+    assert [faults(seen) for seen in found] == [{}] * 4
 
 
 def python(code: str, *arguments: str) -> str:

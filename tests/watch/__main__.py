@@ -11,7 +11,6 @@ other, each until it is reported: about a quarter of an hour in all.
 import contextlib
 import io
 import json
-import os
 import shutil
 import signal
 import socket
@@ -26,6 +25,7 @@ from typing import Final, Self
 
 from tests.support.ports import free_port
 from tests.support.processes import REPOSITORY, clean_environment
+from tests.support.system_bus import system_bus
 from tests.watch.pairs import WITHIN_S, pairs
 from tests.watch.simulated import KINDS, worst
 
@@ -95,7 +95,7 @@ class Machine:
         root = f"http://127.0.0.1:{devnet}"
         environment = clean_environment(
             PYTHONPATH=str(REPOSITORY),
-            PATH=f"{folder}:{os.environ['PATH']}",
+            DBUS_SYSTEM_BUS_ADDRESS=f"unix:path={folder / 'bus'}",
             EMI_STATE_DIR=str(folder / "state"),
             EMI_PORT=str(port),
             EMI_BASE_URL=f"http://127.0.0.1:{port}",
@@ -111,10 +111,14 @@ class Machine:
             "emi-gateway.service": ["gateway", "--preview"],
         }
         self.units = {name: Unit(name, words, environment, folder / name) for name, words in commands.items()}
+        self._restarts: dict[str, int] = {}
+        known = [(name, "loaded", "active") for name in commands if name.startswith("emi-")]
+        self._bus = system_bus(folder / "bus", known, self._restarts)
         self._stopping = threading.Event()
         self._threads = [threading.Thread(target=self._tend), threading.Thread(target=self._look)]
 
     def __enter__(self) -> Self:
+        self._bus.__enter__()
         for thread in self._threads:
             thread.start()
         return self
@@ -125,20 +129,13 @@ class Machine:
             thread.join()
         for unit in reversed(self.units.values()):
             unit.close()
+        self._bus.__exit__(None, None, None)
 
     def _tend(self) -> None:
         while not self._stopping.wait(0.2):
             for unit in self.units.values():
                 unit.tend()
-            rows = [
-                f"Id={name}\nLoadState=loaded\nActiveState=active\nNRestarts={unit.restarts}\n"
-                for name, unit in self.units.items()
-                if name.startswith("emi-")
-            ]
-            draft = self.folder / "systemctl.new"
-            draft.write_text("#!/bin/sh\ncat <<'END'\n" + "\n".join(rows) + "END\n")
-            draft.chmod(0o755)
-            draft.replace(self.folder / "systemctl")
+            self._restarts.update({name: unit.restarts for name, unit in self.units.items()})
 
     def _look(self) -> None:
         command = [sys.executable, "-m", "generator.cli", "watch"]
