@@ -55,8 +55,8 @@ class GatewayState:
         await asyncio.gather(self.take_vault(), self.take_offer())
 
     async def take_vault(self) -> None:
-        """Take a new vault if there is one, and encode its challenges: only then it is quoted."""
-        await self.vault.refresh()
+        """Take a new vault if there is one, with its challenges; they are encoded again where the offer changed."""
+        await self.vault.refresh(self.quotes.encode)
         await self.quotes.encode()
 
     async def take_offer(self) -> None:

@@ -35,10 +35,10 @@ class _Encoded:
 
 
 class Quotes:
-    """The challenges of the last vault that was encoded, for the facilitator's offer; none before `encode` was awaited.
+    """The challenges of the vault that is held, for the facilitator's offer; none before `encode` was awaited.
 
-    The 402, /readyz and the gauge all ask `absence`, which speaks of what is encoded and not of what was read:
-    a vault counts once its challenges are there.
+    A vault that is coming is encoded before it is held, so that each held vault is quoted from its very beginning:
+    between two of them is no moment without a quote, and none in which the older one is quoted still.
     """
 
     def __init__(
@@ -48,30 +48,45 @@ class Quotes:
         self._vault = vault
         self._facilitator = facilitator
         self._ledger = ledger
-        self._encoded: _Encoded | None = None
+        self._encoded: tuple[_Encoded, ...] = ()  # of the vault that is held, and of one that is coming
         self._turn = asyncio.Lock()
 
-    async def encode(self) -> None:
-        """Encode the challenges in a thread, if vault or offer are others than last time; one caller at a time."""
+    async def encode(self, coming: LoadedVault | None = None) -> None:
+        """Encode the challenges of a vault in a thread, where they are not there for the offer; one caller at a time.
+
+        Args:
+            coming: a vault that will be held next; without it the one that is held.
+        """
         async with self._turn:
-            vault = self._vault.current()
+            vault = coming or self._vault.current()
             offer = self._facilitator.offer()
-            held = self._encoded
-            if vault is None or offer is None or (held and held.vault is vault and held.offer is offer):
+            if (
+                vault is None
+                or offer is None
+                or any(held.vault is vault and held.offer is offer for held in self._encoded)
+            ):
                 return
 
             challenges = await asyncio.to_thread(encode_challenges, vault, offer.fee_payer, self._settings)
-            self._encoded = _Encoded(vault, offer, challenges)
+            others = [held for held in self._encoded if held.vault is not vault]
+            self._encoded = (_Encoded(vault, offer, challenges), *others[:1])
 
     def current(self) -> Mapping[str, Challenge]:
         """Return the challenges that may be sent right now, by path; none while quotes are unavailable."""
-        if self._encoded is None or self.absence() is not None:
+        held = self._held()
+        if held is None or self.absence() is not None:
             return NO_QUOTES
-        return self._encoded.challenges
+        return held.challenges
 
     def at(self, path: str) -> Challenge | None:
-        """Return the challenge that was last encoded for a path, whether it may be sent or not."""
-        return None if self._encoded is None else self._encoded.challenges.get(path)
+        """Return the challenge of a path, whether it may be sent or not."""
+        held = self._held()
+        return None if held is None else held.challenges.get(path)
+
+    def _held(self) -> _Encoded | None:
+        """Return the challenges of the vault that is held."""
+        vault = self._vault.current()
+        return next((encoded for encoded in self._encoded if encoded.vault is vault), None)
 
     def absence(self, path: str | None = None) -> Absence | None:
         """Return why there is no quote of a path, or of any at all without one; None where there is."""
@@ -83,8 +98,8 @@ class Quotes:
         if self._facilitator.offer() is None:
             return Absence("the facilitator gave no good answer lately, or does not offer this network")
 
-        encoded = self._encoded
-        if encoded is None or not self._vault.sells(encoded.vault.generation):
+        encoded = self._held()
+        if encoded is None:
             return Absence("the quotes of the newest data are being made")
         if path is not None or encoded.challenges:
             return self._lacking(encoded.vault, path or "")

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -278,18 +278,17 @@ class VaultReader:
             return UNKNOWN_WAIT_S
         return max(LEAST_WAIT_S, math.ceil((body.available_at - self._clock.now()).total_seconds()))
 
-    def sells(self, generation: str) -> bool:
-        """Return whether a new payment may buy the snapshot of a generation."""
-        snapshot = self._loaded.snapshots.get(generation) if self._loaded else None
-        return snapshot is not None and self.payable(snapshot)
-
     def promised(self, snapshot: Snapshot) -> bool:
         """Return whether a quote that was made of a snapshot holds, whatever happened since, also to the generator."""
         promise = self._promises.get(snapshot.snapshot_id)
         return promise is not None and self._clock.monotonic() <= promise[1]
 
-    async def refresh(self) -> bool:
-        """Load the vault if its manifest was replaced and it is time to look; return whether it changed."""
+    async def refresh(self, prepare: Callable[[LoadedVault], Awaitable[None]] | None = None) -> bool:
+        """Load the vault if its manifest was replaced and it is time to look; return whether it changed.
+
+        Args:
+            prepare: what is to be done with a new vault before it is held; until then the one before it is.
+        """
         now_s = self._clock.monotonic()
         if now_s < self._look_at_s:
             return False
@@ -304,6 +303,8 @@ class VaultReader:
             manifest = await asyncio.to_thread(read_manifest, replaced.data)
             loaded = await load_vault(self._files, manifest, self._bodies)
             self._refuse_older(loaded)
+            if prepare is not None:
+                await prepare(loaded)
         except VaultUnreadable as error:
             # Marked only once it loaded: a reader that came between two renames looks again.
             self._complain(error)

@@ -2,12 +2,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from x402.extensions.bazaar.facilitator import _is_valid_icon_url, _sanitize_tags
 
 from gateway.http.answers import MAX_HEADER_BYTES, header_bytes
 from gateway.payments.challenge import Challenge
 from gateway.settings import DEMO_PAYEE
+from gateway.vault.folder import LoadedVault
 from gateway.wire.networks import DEVNET, MAINNET
 from tests.support.fake_upstream import FEE_PAYER, OTHER_SIGNER, FakeUpstream
 from tests.support.gateway_app import REGIME, gateway_app, in_loop
@@ -62,6 +64,30 @@ async def test_a_new_fee_payer_is_quoted_after_a_minute(tmp_path: Path) -> None:
 
     assert early.json()["accepts"][0]["extra"]["feePayer"] == FEE_PAYER
     assert late.json()["accepts"][0]["extra"]["feePayer"] == OTHER_SIGNER
+
+
+def quoted(answer: httpx2.Response) -> str:
+    """Return the snapshot that a demand names."""
+    snapshot: str = answer.json()["accepts"][0]["extra"]["snapshotId"]
+    return snapshot
+
+
+@in_loop
+async def test_between_two_vaults_there_is_no_moment_without_a_quote(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        seen = []
+
+        async def encode(coming: LoadedVault) -> None:
+            seen.append(quoted(await home.get()))
+            await home.state.quotes.encode(coming)
+            await home.state.quotes.encode()  # the facilitator was asked meanwhile
+            seen.append(quoted(await home.get()))
+
+        write_vault(tmp_path / "vault", generation="000000000008")  # in which 7 cannot be paid any more
+        home.clock.step(1)
+        assert await home.state.vault.refresh(encode)
+
+        assert [*seen, quoted(await home.get())] == [GENERATION, GENERATION, "000000000008"]
 
 
 @in_loop
