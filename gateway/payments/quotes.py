@@ -37,8 +37,8 @@ class _Encoded:
 class Quotes:
     """The challenges of the vault that is held, for the facilitator's offer; none before `encode` was awaited.
 
-    A vault that is coming is encoded before it is held, so that each held vault is quoted from its very beginning:
-    between two of them is no moment without a quote, and none in which the older one is quoted still.
+    A vault that is coming is encoded before it is held. So each is quoted from the moment in which it takes the place
+    of the one before it: never nothing, and never the older one any more.
     """
 
     def __init__(
