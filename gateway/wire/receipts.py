@@ -125,6 +125,13 @@ class SignedReceipt:
         return True
 
 
+def receipt_in_response(answer: Any) -> str | None:
+    """Return the receipt, in compact form, of the JSON object of PAYMENT-RESPONSE; None where it has none."""
+    for name in ("extensions", EXTENSION, "info", "receipt", "signature"):
+        answer = answer.get(name) if isinstance(answer, dict) else None
+    return answer if isinstance(answer, str) else None
+
+
 def did_of(origin: str) -> str:
     """Return the DID of an origin.
 

@@ -8,7 +8,15 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from gateway.wire.foreign import read_json
-from gateway.wire.receipts import DID_PATH, EXTENSION, PublicKey, ReceiptError, SignedReceipt, did_of, keys_of
+from gateway.wire.receipts import (
+    DID_PATH,
+    PublicKey,
+    ReceiptError,
+    SignedReceipt,
+    did_of,
+    keys_of,
+    receipt_in_response,
+)
 from generator.catalog.formats import iso
 from generator.record.log.note import Checkpoint, NoteError, base64_bytes
 from generator.record.verify import Read, SignedLog, VerifyError, entries, filled
@@ -115,10 +123,7 @@ def _in_json(text: str) -> str | None:
         return None
     if isinstance(answer, dict) and isinstance(answer.get("receipt"), dict):
         answer = answer["receipt"]
-
-    for name in ("extensions", EXTENSION, "info", "receipt", "signature"):
-        answer = answer.get(name) if isinstance(answer, dict) else None
-    return answer if isinstance(answer, str) else None
+    return receipt_in_response(answer)
 
 
 def _check_claims(claims: Mapping[str, Any]) -> None:

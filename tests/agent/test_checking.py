@@ -1,6 +1,8 @@
 """The tool that verifies: what holds, what does not, and what it says of one round."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,3 +72,12 @@ def test_a_record_that_was_altered_does_not_hold(record: Record, origin: str, tm
 def test_a_service_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="not verified"):
         verify("http://127.0.0.1:1", tmp_path, None)
+
+
+def test_the_server_starts_without_what_verifying_and_signing_alone_need() -> None:
+    found = "import sys, generator.cli.agent.service; print([name for name in sys.modules if name in %r])"
+    heavy = ["generator.record.verify", "numpy", "sqlalchemy", "structlog", "x402"]
+
+    done = subprocess.run([sys.executable, "-c", found % heavy], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gateway.devnet.errors import LedgerRefusal
 from gateway.devnet.transactions import parse_item
 from gateway.wire.foreign import read_json
+from gateway.wire.receipts import receipt_in_response
 from generator.catalog.money import usdc_amount
 from generator.catalog.products import PRODUCTS, Product
 from generator.cli.agent.answers import Purchased, ToolError
@@ -27,8 +28,6 @@ from generator.cli.buying.purchases import OPEN, Purchase, PurchaseFolder
 from generator.cli.buying.web import Unanswered, WebAnswer
 from generator.errors import GeneratorError
 from generator.lock import StateLock, StateLockTaken
-from generator.record.receipt import receipt_in
-from generator.record.verify import VerifyError
 
 if TYPE_CHECKING:
     from gateway.devnet.keys import Key
@@ -304,10 +303,7 @@ class Buyer:
         path = self._body(done.txid)
         pages = len(self._pages(done.txid))
         body = done.body if isinstance(done.body, dict) else {}
-        try:
-            receipt = receipt_in(json.dumps(done.receipt))
-        except VerifyError:
-            receipt = None
+        receipt = receipt_in_response(done.receipt)
 
         return Purchased(
             purchase_id=purchase_id,

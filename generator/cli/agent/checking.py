@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from generator.cli._published import Published, PublishedError, published_json
 from generator.cli.agent.answers import ToolError, Verified
-from generator.record import verify as record
+
+if TYPE_CHECKING:
+    from generator.record import verify as record
 
 MOST_LINES: Final = 8
 WITHIN_S: Final = 60.0
@@ -20,6 +22,8 @@ def verify(origin: str, seen: Path, round_id: str | None) -> Verified:
 
     Blocking. ToolError names the first thing that does not hold.
     """
+    from generator.record import verify as record  # half of what `emi mcp` would import at its start
+
     site = Published(origin, WITHIN_S)
     site.pin()
     file = record.SeenFile(seen, origin)

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from gateway.devnet.errors import WalletError
-from gateway.devnet.wallet import pay
 from gateway.wire.algorand import VALID_ROUNDS
 from generator.cli.buying.chain import PaymentStatus, identity, look_up
 from generator.cli.buying.offer import OfferRefused, read_terms
@@ -132,6 +131,8 @@ async def _earlier(order: Order, context: Context) -> Purchase | None:
 
 async def _sign(order: Order, context: Context) -> Purchase:
     """Ask for the terms and sign them, once the payee is the one of before and the wallet has money."""
+    from gateway.devnet.wallet import pay  # with the library of the protocol, which only who signs needs
+
     answer = await _ask(order, context)
     network, last_round = await identity(context.web, order.node_url)
     terms = read_terms(answer, order.url, network)
