@@ -453,7 +453,7 @@ def _began(match: re.Match[str], ground: Ground) -> Complaints:
 def _part_missing(_: re.Match[str], ground: Ground) -> Complaints:
     raw = ground.raw
     ends = (raw.now, raw.now - raw.hour, raw.now - raw.day)
-    missing = any(end < 0 or np.isnan(raw.history.seen[max(0, end - 3) : end + 1]).any() for end in ends)
+    missing = any(end < 0 or np.isnan(raw.history.believed[max(0, end - 3) : end + 1]).any() for end in ends)
     return unless(missing, Row.FIGURE, "no part of the day is missing")
 
 

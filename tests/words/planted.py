@@ -27,6 +27,7 @@ TURNED: Final = {
 _TURNED: Final = re.compile(rf"(?<!a quarter of an hour )\b({'|'.join(TURNED)})\b(?! or down)(?! alike)")
 _SIZE: Final = re.compile(r"(\d+(?:\.\d)?)%")
 _AGO: Final = re.compile(r"\b([a-z]+|\d+) hours ago")
+_CALM_UNTIL: Final = 52  # in 100
 _BACK: Final = {"about a quarter": "most", "about a third": "all", "about half": "all", "most": "about a quarter"}
 
 
@@ -104,7 +105,9 @@ def _another_coin(kind: str, text: str, ground: Ground) -> Iterator[Planted]:
 
 
 def _another_word(kind: str, text: str, _: Ground) -> Iterator[Planted]:
-    if kind == "regime" and (word := re.search(r"(Calm|Rough|Wild): the next four hours", text)):
+    word = re.search(r"(Calm|Rough|Wild): the next four hours look \w+ than (\d*)", text)
+    # Calm is kept by hours that are rougher than half of those on record, and no longer.
+    if kind == "regime" and word and (word[1] == "Calm" or int(word[2] or 100) > _CALM_UNTIL):
         yield Planted(Row.ROUGH, kind, _other_word(text, word[1]))
     for said, other in (("an ordinary one", "a wild one"), ("a wild one", "an ordinary one")):
         if said in text:

@@ -24,5 +24,6 @@ class Published:
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # 90% of the next hour, as prices
     chances: Mapping[str, Chances] = field(default_factory=dict)
     outlook_rank: float | None = None  # of the next four hours among all that were expected on record, 0 to 1
+    outlook_near: float = 0.0  # the share of them that are as large to a thousandth, so that either may come first
     width_ratio: float | None = None  # of Bitcoin's range of an hour over the median of those on record
     minutes_old: Mapping[str, float] = field(default_factory=dict)  # of the prices

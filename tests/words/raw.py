@@ -4,6 +4,7 @@ All is worked out here from prices, apart from the product: moves, the day's lin
 ranks in it. Series are worked out once a market; none looks ahead.
 """
 
+import math
 from bisect import bisect_left, insort
 from collections import deque
 from functools import cached_property
@@ -29,6 +30,8 @@ DAY: Final = 288
 YEAR_HOURS: Final = 365 * 24
 FEWEST_COINS: Final = 3  # of which there is an average
 _CARRIED_MS: Final = 15 * MINUTE_MS
+_KEPT_OF_BAR: Final = 0.5 ** (1 / (30 * DAY))  # of what was counted of still bars
+_RARE_ROW: Final = 1e-6
 _YOUNG_HOURS: Final = {1: 14 * 24, 24: 14 * 24, 168: 30 * 24}  # on record, below which nothing is called usual
 _USUAL_PERCENT: Final = {1: 0.27, 24: 1.5, 168: 4.4}  # until then
 Floats = npt.NDArray[np.float64]
@@ -64,6 +67,10 @@ class Ordered:
             return float("nan")
         return bisect_left(self._kept, value) / len(self._kept)
 
+    def near(self, value: float, grain: float) -> float:
+        """Return the share of them that are no farther from a value, 0 where there is none."""
+        return (self.rank(value + grain) - self.rank(value - grain)) if self._kept else 0.0
+
     def median(self) -> float:
         """Return the middle one, NaN where there is none."""
         return self._kept[len(self._kept) // 2] if self._kept else float("nan")
@@ -94,7 +101,9 @@ class History:
         self.seen = self._on_grid(closes, size)
         self.high = self._on_grid(high, size)
         self.low = self._on_grid(low, size)
-        self.closes = carried(self.seen, _CARRIED_MS // bar_ms)
+        believed = np.where(stuck(closes, high, low), np.nan, closes) if bar_ms == BAR_MS else closes
+        self.believed = self._on_grid(believed, size)
+        self.closes = carried(self.believed, _CARRIED_MS // bar_ms)
         ends = int(t_ms[0]) + bar_ms * np.arange(1, size + 1)
         self.is_full = ends % HOUR_MS == 0
         self._of_coins: dict[int, Floats] = {}
@@ -304,6 +313,37 @@ def rolling(values: Floats, size: int, joined: np.ufunc) -> Floats:
         moved[step:] = joined(out[step:], out[:-step])
         out = moved
         width += step
+    return out
+
+
+def stuck(closes: Floats, high: Floats, low: Floats) -> npt.NDArray[np.bool_]:
+    """Say which bars only repeat a price for longer than chance makes a coin stand still, (bars, coins): no prices.
+
+    A row of n bars without any move is one where p^n is below one in a million, p the coin's share of such bars so far.
+    Of what is long ago that share forgets half in 30 days, and a row counts once it is over, at its first that was
+    too long at most.
+
+    >>> still = np.repeat([[7.0]], 5, axis=0)
+    >>> closes = np.concatenate((1.0 + np.arange(100.0)[:, None], still, [[8.0]]))
+    >>> stuck(closes, closes, closes).ravel().nonzero()[0].tolist()
+    [103, 104]
+    """
+    out = np.zeros(closes.shape, dtype=np.bool_)
+    for coin in range(closes.shape[1]):
+        still, every, row, last = 0.0, 0.0, 0, float("nan")
+        bars = zip(closes[:, coin].tolist(), (high > low)[:, coin].tolist(), strict=True)
+        for bar, (close, has_range) in enumerate(bars):
+            still, every = still * _KEPT_OF_BAR, every * _KEPT_OF_BAR
+            if math.isnan(close):
+                continue
+            if close == last and not has_range:
+                row += 1
+                out[bar, coin] = ((still + 1) / (every + 2)) ** row < _RARE_ROW
+            else:
+                longest = math.ceil(math.log(_RARE_ROW) / math.log((still + 1) / (every + 2)))
+                counted = min(row, longest)
+                still, every, row = still + counted, every + counted + 1, 0
+            last = close
     return out
 
 

@@ -31,6 +31,7 @@ from tests.words.published import Chances, Published
 from tests.words.raw import HOUR_MS, Ordered
 
 DAY_MS: Final = 24 * HOUR_MS
+_GRAIN: Final = 1e-3  # of the record, which is kept in half precision
 
 
 class Said(NamedTuple):
@@ -213,6 +214,7 @@ def _published(
         ranges=ranges,
         chances=chances,
         outlook_rank=outlooks.rank(expected) if expected is not None and len(outlooks) else None,
+        outlook_near=0.0 if expected is None else outlooks.near(expected, _GRAIN),
         width_ratio=width / widths.median() if width is not None and len(widths) else None,
         minutes_old={asset: coin.minutes_old for asset, coin in facts.coins.items()},
     )

@@ -246,7 +246,8 @@ def _in_100(match: re.Match[str], ground: Ground, share: float | None) -> Compla
     low, high = {"all": (99.4, 100.0), "nearly all": (98.9, 100.0), "hardly any": (0.0, 1.1)}.get(text, (0.0, 0.0))
     if "in 100" in text:
         said = float(text.split(" ")[0])
-        slack = 1.1 + 110 / (24 * ground.raw.record_days)  # an hour of a young record is more than one in 100
+        # An hour of a young record is more than one in 100, and hours may be as rough as the next ones.
+        slack = 1.1 + 110 / (24 * ground.raw.record_days) + 100 * ground.published.outlook_near
         low, high = said - slack, said + slack
     return out + unless(low <= percent <= high, Row.FIGURE, f"{text} hours, of {percent:.1f} in 100")
 
@@ -260,7 +261,7 @@ def _volatility(word: str, ground: Ground) -> Complaints:
     # The outlook knows the hour of the day, which the moves so far do not: only a gross contradiction counts.
     was = f"of days {day:.2f}, of hours {near:.2f} were less rough"
     rank = ground.published.outlook_rank
-    low, high = {"Calm": (0.0, 0.54), "Normal": (0.0, 0.89), "Rough": (0.41, 1.0), "Wild": (0.76, 1.0)}[word]
+    low, high = {"Calm": (0.0, 0.51), "Normal": (0.0, 0.89), "Rough": (0.41, 1.0), "Wild": (0.76, 1.0)}[word]
     out = unless(rank is None or low <= rank <= high, Row.ROUGH, f"{word} with a rank of {rank}")
     if word == "Calm":
         out += unless(day <= 0.6, Row.ROUGH, f"calm: {was}")
@@ -273,8 +274,10 @@ def _volatility(word: str, ground: Ground) -> Complaints:
 
 
 def _unknown_day(_: re.Match[str], ground: Ground) -> Complaints:
+    """Complain where the day is known: its line to now, and, of three coins, by prices of under ten minutes."""
     raw = ground.raw
-    return unless(not np.isfinite(raw.line()).all() or raw.record_days < 3.2, Row.FIGURE, "the day's line is known")
+    is_known = np.isfinite(raw.line()).all() and np.isfinite(raw.market(raw.day)) and raw.record_days >= 3.2
+    return unless(not is_known, Row.FIGURE, "the day is known")
 
 
 REGIME: Final[Claims] = claims(

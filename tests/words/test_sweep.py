@@ -16,6 +16,8 @@ from generator.market.simulated.market import SimulatedMarket
 from tests.support.builders import full_context
 from tests.words.claims import Row
 from tests.words.markets import DAY, eventful
+from tests.words.oracles import complaints
+from tests.words.raw import Raw
 from tests.words.said import Prices, every_bar, light_reading
 from tests.words.sweep import Found, check, history_of, stretches, sweep
 from tests.words.table import table
@@ -107,6 +109,26 @@ def test_of_an_old_price_nothing_but_its_age_is_said(frame: BarFrame) -> None:
     assert texts[6][1].startswith("Bitcoin was last at $")
     assert "Which way?" not in texts[6][1]
     assert texts[39][2].endswith(", three hours ago.")
+
+
+def test_bars_that_only_repeat_a_price_are_a_hole_in_the_day(frame: BarFrame) -> None:
+    fields = {name: values.copy() for name, values in frame.fields.items()}
+    for name in ("close", "high", "low"):
+        fields[name][6 * DAY + 1 : 6 * DAY + 20] = fields["close"][6 * DAY]
+    halted = BarFrame(frame.assets, frame.t, fields).rows(0, 6 * DAY + 20)
+
+    texts = []
+    found = Found()
+    history = history_of(halted)
+    for one in every_bar(halted, 6 * DAY, 1):
+        check(found, history, one, halted)
+        texts.append(headline(one.facts))
+    of_one_that_went_on = complaints(texts[-1], Raw(history_of(frame), one.row), one.published)
+
+    assert found.examples == {}
+    assert not texts[0].startswith("Part of the last day is missing")
+    assert texts[-1].startswith("Part of the last day is missing; Bitcoin is at $")
+    assert [str(complaint.row) for complaint in of_one_that_went_on] == [Row.FIGURE]
 
 
 def test_the_table_has_each_row_and_a_column_for_each_sweep() -> None:
