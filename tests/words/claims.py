@@ -5,22 +5,14 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from tests.words.figures import count, fits, untrue_move
 from tests.words.published import Published
-from tests.words.raw import NAMES, Raw
+from tests.words.raw import Raw
 
-WORDS: Final = (
-    *("no", "one", "two", "three", "four", "five", "six"),
-    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
-)
-MINUS: Final = "\N{MINUS SIGN}"
-SIZE: Final = r"(\d+(?:\.\d)?)%"
-MOVED: Final = rf"(?:(up|down) {SIZE}|(unchanged))"
-COIN: Final = rf"({'|'.join(NAMES)})"
 AGO: Final = r"(minutes ago|a quarter of an hour ago|half an hour ago|an hour ago|[a-z0-9]+ hours ago)"
 LASTING: Final = r"(\d+ minutes|[a-z0-9]+ hours|[a-z0-9]+ days)"
 SPAN: Final = r"(a year|a day|less than a day|[a-z0-9]+ (?:months|weeks|days))"
 DOLLARS: Final = r"\$([\d,]*\d(?:\.\d+)?)"
-UNCHANGED: Final = 0.07  # percent, below which a move may be said to be none
 _NEVER: Final = re.compile(
     r"\b(trend|because|due to|will (?:rise|fall|recover|drop)|buy|sell|bullish|bearish|rally|crash|"
     r"expected to (?:rise|fall)|likely to (?:rise|fall))\b",
@@ -80,7 +72,7 @@ def read(text: str, of_kind: Claims, ground: Ground) -> Complaints:
         for pattern, check in of_kind:
             match = pattern.match(rest)
             if match:
-                out += check(match, ground)
+                out += _checked(match, check, ground)
                 rest = rest[match.end() :]
                 break
         else:
@@ -93,6 +85,14 @@ def read(text: str, of_kind: Claims, ground: Ground) -> Complaints:
     return out
 
 
+def _checked(match: re.Match[str], check: Check, ground: Ground) -> Complaints:
+    """Return what is untrue in a claim; a word that is no number is of no text."""
+    try:
+        return check(match, ground)
+    except ValueError as fault:
+        return [Complaint(Row.FORM, f"{match[0]}: {fault}")]
+
+
 def unless(holds: object, row: Row, text: str) -> Complaints:
     """Complain unless something holds."""
     return [] if holds else [Complaint(row, text)]
@@ -100,26 +100,17 @@ def unless(holds: object, row: Row, text: str) -> Complaints:
 
 def off(said: str, true: float, what: str) -> Complaints:
     """Complain where a size is not the one said, to what was rounded off."""
-    slack = 0.05 if "." in said else 0.5
-    fits = abs(float(said) - abs(true)) <= slack + 0.011
-    return unless(fits, Row.FIGURE, f"{what}: said {said}%, was {true:.2f}%")
+    return unless(fits(said, true), Row.FIGURE, f"{what}: said {said}%, was {true:.2f}%")
 
 
 def moved(match: re.Match[str], first: int, true: float, what: str) -> Complaints:
     """Complain of a move said as `up 1.2%`, `down 1.2%` or `unchanged`, in three groups from `first` on."""
-    way, size, unchanged = match.group(first, first + 1, first + 2)
-    if unchanged:
-        return unless(abs(true) < UNCHANGED, Row.WAY, f"{what}: said unchanged, was {true:.2f}%")
-    if not true or (way == "up") != (true > 0) or true != true:  # noqa: PLR0124 -- NaN
-        return [Complaint(Row.WAY, f"{what}: said {way}, was {true:.2f}%")]
-    return off(size, true, what)
-
-
-def count(word: str) -> int:
-    """Return a whole number said in words up to twelve, else in digits; -1 of another word."""
-    if word.lower() in WORDS:
-        return WORDS.index(word.lower())
-    return int(word) if word.isdigit() else -1
+    said = match.group(first, first + 1, first + 2)
+    wrong = untrue_move(said, true)
+    if not wrong:
+        return []
+    words = said[2] or f"{said[0]} {said[1]}%"
+    return [Complaint(Row[wrong.upper()], f"{what}: said {words}, was {true:.2f}%")]
 
 
 def hours(ago: str) -> tuple[float, float]:

@@ -31,10 +31,9 @@ from generator.site.files.history import histories
 from generator.site.pages.render import PageView
 from tests.contradictions.sweep import context_of, day_changes
 from tests.support.services import landing_page
-from tests.words.claims import MOVED, SIZE, WORDS
+from tests.words.figures import MOVED, SIZE, Move, count, fits, number, untrue_move
 from tests.words.oracles import History, Raw, complaints
-from tests.words.plotted import number
-from tests.words.test_titles import off, untrue_title
+from tests.words.test_titles import untrue_title
 
 Floats = npt.NDArray[np.float64]
 DAY: Final = 288
@@ -124,13 +123,9 @@ def _headline(page: Page, market: Floats) -> Iterator[str]:
             yield f"after being {said[1]} {said[2]}%, drawn {farthest:.2f}%"
 
 
-def _moved(said: tuple[str, ...], true: float, fine: float, what: str) -> Iterator[str]:
-    way, size, unchanged = said
-    if unchanged:
-        if abs(true) > 0.06 + fine:
-            yield f"{what}: unchanged, drawn {true:.2f}%"
-    elif (way == "up") != (true > 0) or off(size, true, fine):
-        yield f"{what}: {way} {size}%, drawn {true:.2f}%"
+def _moved(said: Move, true: float, fine: float, what: str) -> Iterator[str]:
+    if untrue_move(said, true, fine):
+        yield f"{what}: {' '.join(part for part in said if part)}, drawn {true:.2f}%"
 
 
 def _lead(page: Page, market: Floats) -> Iterator[str]:
@@ -148,17 +143,17 @@ def _lead(page: Page, market: Floats) -> Iterator[str]:
 
     said = re.search(r"(All|\w+ of) (\w+) coins? (?:are|is) (higher|lower) than a day ago", page.lead)
     if said:
-        counted = len(ends) if said[1] == "All" else WORDS.index(said[1].removesuffix(" of").lower())
+        counted = len(ends) if said[1] == "All" else count(said[1].removesuffix(" of"))
         sign = 1 if said[3] == "higher" else -1
         surely = sum(sign * end > 0.1 + page.fine for end in ends)
         perhaps = sum(sign * end > 0.1 - page.fine for end in ends)
-        if not surely <= counted <= perhaps or WORDS.index(said[2]) != len(ends):
+        if not surely <= counted <= perhaps or count(said[2]) != len(ends):
             yield f"{said[0]}, drawn {[round(end, 2) for end in ends]}"
     said = re.search(rf"the average is {MOVED}\.", page.lead)
     if said and "over a week" not in page.lead:
         yield from _moved(said.groups(), float(market[-1]), page.fine, "the average")
     said = re.search(rf"by {SIZE} on average", page.lead)
-    if said and off(said[1], float(market[-1]), page.fine):
+    if said and not fits(said[1], float(market[-1]), page.fine):
         yield f"by {said[1]}% on average, drawn {market[-1]:.2f}%"
     said = re.search(r"between \$([\d,.]+) and \$([\d,.]+), nine times in ten", page.lead)
     if said and not (number(said[1]) or 0.0) < page.bitcoin < (number(said[2]) or 0.0):

@@ -24,6 +24,7 @@ from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.catalog.words import Call, Concept, Prediction, RoundPhase
 from generator.market.bars import BAR_MS
 from generator.market.recorded.recording import load_recording
+from tests.words.figures import count, fits
 from tests.words.raw import Floats, carried
 
 CARRIED_BARS: Final = 3
@@ -76,13 +77,8 @@ class Hour(NamedTuple):
 Check = Callable[[re.Match[str], Hour], list[str]]
 
 
-def _whole(text: str) -> int:
-    return int(text.replace(",", ""))
-
-
 def _off(said: str, true: float, what: str) -> list[str]:
-    slack = 0.51 * 10 ** -len(said.partition(".")[2])
-    return [] if abs(float(said) - abs(true)) <= slack else [f"{what}: said {said}, was {true:.4f}"]
+    return [] if fits(said, true, 1e-5) else [f"{what}: said {said}, was {true:.4f}"]
 
 
 def _outcome(said: str, hour: Hour) -> list[str]:
@@ -105,14 +101,14 @@ def _still(_: re.Match[str], hour: Hour) -> list[str]:
 
 def _hours(said: str, hour: Hour) -> list[str]:
     known = len(hour.before)
-    out = [] if _whole(said) == known else [f"{said} hours on record, of {known}"]
+    out = [] if count(said) == known else [f"{said} hours on record, of {known}"]
     return out + ([] if known >= 14 * 24 else [f"a record of {known} hours compared with"])
 
 
 def _farther(said: str, hour: Hour) -> list[str]:
     # The record is kept in half precision: a size may be off by a two-thousandth.
     fewest, most = hour.as_large(-0.001), hour.as_large(0.001)
-    return [] if fewest <= _whole(said) <= most else [f"{said} hours went as far, of {fewest} to {most}"]
+    return [] if fewest <= count(said) <= most else [f"{said} hours went as far, of {fewest} to {most}"]
 
 
 def _rarity(match: re.Match[str], hour: Hour) -> list[str]:
@@ -319,17 +315,17 @@ def sweep(folder: Path) -> tuple[int, list[str], Counter[str], Counter[str]]:
     has_closes = np.asarray(np.isfinite(bars.fields["close"]).any(axis=0))
     assets = tuple(np.array(bars.assets)[has_closes].tolist())
     closes = bars.fields["close"][:, has_closes]
-    count, bad = 0, []
+    read, bad = 0, []
     planted: Counter[str] = Counter()
     missed: Counter[str] = Counter()
     for made, hour in lessons_of(closes, bars.t, assets):
-        count += 1
+        read += 1
         wrong = complaints(made.summary, made.point or "", made.concept, hour)
         bad += [f"{made.round_id}: {one}" for one in wrong]
         for name, text in spoilt(made.summary):
             planted[name] += 1
             missed[name] += not complaints(text, made.point or "", made.concept, hour)
-    return count, bad, planted, missed
+    return read, bad, planted, missed
 
 
 if __name__ == "__main__":

@@ -11,14 +11,9 @@ import numpy as np
 
 from tests.words.claims import (
     AGO,
-    COIN,
     DOLLARS,
     LASTING,
-    MINUS,
-    MOVED,
-    SIZE,
     SPAN,
-    UNCHANGED,
     Claims,
     Complaint,
     Complaints,
@@ -26,7 +21,6 @@ from tests.words.claims import (
     Row,
     at,
     claims,
-    count,
     dollars,
     hours,
     lasting,
@@ -36,6 +30,7 @@ from tests.words.claims import (
     span,
     unless,
 )
+from tests.words.figures import COIN, MINUS, MOVED, SIZE, UNCHANGED, count, number
 from tests.words.published import Published
 from tests.words.raw import NAMES, History, Raw
 
@@ -264,7 +259,7 @@ def _of_others(match: re.Match[str], ground: Ground, near: float, far: float) ->
 
 
 def _others_between(match: re.Match[str], ground: Ground) -> Complaints:
-    low, high = (float(text.replace(MINUS, "-").replace("+", "").rstrip("%")) for text in match.group(1, 2))
+    low, high = (number(text.rstrip("%")) or 0.0 for text in match.group(1, 2))
     return unless(low <= high, Row.ORDER, f"{match.group(0)}: the larger first") + _of_others(match, ground, low, high)
 
 

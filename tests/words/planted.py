@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tests.words.claims import WORDS, Ground, Row, count
+from tests.words.claims import Ground, Row
+from tests.words.figures import WORDS, count
 from tests.words.raw import NAMES, Raw
 
 TURNED: Final = {
@@ -55,8 +56,12 @@ def turned(text: str) -> str:
     return _TURNED.sub(lambda match: TURNED[match[1]], text)
 
 
-def _turned_round(kind: str, text: str, _: Ground) -> Iterator[Planted]:
-    if kind != "call" and turned(text) != text:
+def _turned_round(kind: str, text: str, ground: Ground) -> Iterator[Planted]:
+    # Where as many coins are up as down, each is true of half of them.
+    days = ground.raw.moves(ground.raw.day)
+    is_even = abs(int((days > 0.1).sum()) - int((days < -0.1).sum())) <= int((np.abs(np.abs(days) - 0.1) < 0.012).sum())
+    other = turned(text.partition(" coins are ")[0]) if is_even and kind == "first screen" else turned(text)
+    if kind != "call" and not text.startswith(other):
         yield Planted(Row.WAY, kind, turned(text))
 
 

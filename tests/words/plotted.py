@@ -10,14 +10,13 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tests.words.claims import WORDS
+from tests.words.figures import SIZE, count, fits, number
 
 Floats = npt.NDArray[np.float64]
 GRID: Final = re.compile(r'<line class="grid" x1="[\d.]+" y1="([\d.]+)"')
 TICK: Final = re.compile(r'<text class="tick(?: halo)?" x="[\d.]+" y="([\d.]+)"[^>]*>([^<]+)</text>')
 LINE: Final = re.compile(r'<polyline class="(line(?: other)?)" points="([^"]+)"')
 FINDING: Final = re.compile(r"<figcaption>(.*?)</figcaption>")
-SIZE: Final = r"(\d+(?:\.\d)?)%"
 ENDED: Final = rf"(?:{SIZE} from )?where it began"
 NEAR: Final = 12.0  # units between a grid line and its number, at most
 DRAWN: Final = 0.1  # units to which a point is drawn
@@ -52,14 +51,6 @@ def plotted(figure: str) -> Plotted:
     return Plotted(found[1] if found else "", tuple(lines["line"]), tuple(lines["line other"]), abs(scale) * DRAWN)
 
 
-def number(words: str) -> float | None:
-    """Return a tick's number: a percentage, or a price."""
-    try:
-        return float(words.replace("\N{MINUS SIGN}", "-").replace("$", "").replace(",", ""))
-    except ValueError:
-        return None
-
-
 def untrue_picture(figure: str) -> list[str]:
     """Return what is wrong with the caption of a picture of a day, by the lines that are drawn."""
     drawn = plotted(figure)
@@ -82,7 +73,7 @@ def untrue_picture(figure: str) -> list[str]:
     if side:
         sign = 1 if side == "Rising" else -1
         out += [] if (way == "higher") == (sign > 0) else ["two ways in one caption"]
-        out += [] if WORDS.index(coins) == len(ends) else [f"{coins} coins, {len(ends)} lines"]
+        out += [] if count(coins) == len(ends) else [f"{coins} coins, {len(ends)} lines"]
         out += [] if (sign * ends > 0).all() else [f"a coin went the other way: {ends.round(2).tolist()}"]
         out += [] if sign * line[-1] > 0 else ["the average went the other way"]
         out += [] if abs(line[-1]) >= 0.6 * np.ptp(line) else ["most of it was given back"]
@@ -91,13 +82,12 @@ def untrue_picture(figure: str) -> list[str]:
     if wide:
         out += _off(wide, np.ptp(line), 2 * drawn.fine)
         out += [] if abs(line[-1]) <= 0.55 * np.ptp(line) + drawn.fine else ["it went somewhere"]
-        return out + _off(nowhere_end or "0", line[-1], drawn.fine)
+        return out + _off(nowhere_end or "0.0", line[-1], drawn.fine)
 
     far = sum(abs(after - before) for before, after in pairwise(line.tolist()))
     out += [] if far >= 4 * abs(line[-1]) else ["it mostly went one way"]
-    return out + _off(travelled, far, len(line) * drawn.fine) + _off(restless_end or "0", line[-1], drawn.fine)
+    return out + _off(travelled, far, len(line) * drawn.fine) + _off(restless_end or "0.0", line[-1], drawn.fine)
 
 
 def _off(said: str, true: float, fine: float) -> list[str]:
-    slack = (0.5 if "." not in said and said != "0" else 0.051) + fine
-    return [] if abs(float(said) - abs(true)) <= slack else [f"said {said}%, drawn {true:.2f}%"]
+    return [] if fits(said, true, fine) else [f"said {said}%, drawn {true:.2f}%"]

@@ -32,7 +32,8 @@ FEWEST_COINS: Final = 3  # of which there is an average
 _CARRIED_MS: Final = 15 * MINUTE_MS
 _KEPT_OF_BAR: Final = 0.5 ** (1 / (30 * DAY))  # of what was counted of still bars
 _RARE_ROW: Final = 1e-6
-_YOUNG_HOURS: Final = {1: 14 * 24, 24: 14 * 24, 168: 30 * 24}  # on record, below which nothing is called usual
+# Moves that ended on full hours, below which none is called usual: those of a record of 14, 14 and 30 days.
+_YOUNG_HOURS: Final = {1: 14 * 24, 24: 13 * 24, 168: 23 * 24}
 _USUAL_PERCENT: Final = {1: 0.27, 24: 1.5, 168: 4.4}  # until then
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -175,6 +176,11 @@ class History:
     def near_ranks(self) -> Floats:
         """Likewise with four hours before them."""
         return self._ranks(self.roughness(4 * self.hour))
+
+    @cached_property
+    def hour_ranks(self) -> Floats:
+        """Likewise with one hour before them."""
+        return self._ranks(self.roughness(self.hour))
 
     def _ranks(self, values: Floats) -> Floats:
         kept = Ordered()

@@ -14,16 +14,13 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tests.words.claims import WORDS
+from tests.words.figures import COIN, MOVED, ROUNDED, SIZE, count, fits, untrue_move
 from tests.words.raw import DAY, HOUR, NAMES, Raw
 
 YEAR_HOURS: Final = 365 * 24
 MONTH_HOURS: Final = 720
-SIZE: Final = r"(\d+(?:\.\d)?)%"
 PRICE: Final = r"\$([\d,]+(?:\.\d+)?)"
 CLOCK: Final = r"(\d\d:\d\d) UTC (today|yesterday)"
-COIN: Final = rf"({'|'.join(NAMES)})"
-MOVED: Final = rf"(?:(up|down) {SIZE}|(unchanged))"
 COUNT: Final = r"(no|none|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|[\d,]+)"
 OF_100: Final = r"(all|nearly all|hardly any|\d+ in 100)"
 KIND: Final = r"(?:moves of less than|rises between|falls between) [\d.]+%(?: either way| and [\d.]+%)"
@@ -92,34 +89,22 @@ class Case:
 Check = Callable[[re.Match[str], Case], list[str]]
 
 
-def number(word: str) -> int:
-    """Return a count in words or digits."""
-    if word == "none":
-        return 0
-    return WORDS.index(word) if word in WORDS else int(word.replace(",", ""))
-
-
-def off(said: str, true: float, what: str, slack: float = 0.011) -> list[str]:
+def off(said: str, true: float, what: str, slack: float = ROUNDED) -> list[str]:
     """Complain where a size in percent is another, by more than it was rounded."""
-    rounded = 0.5 if "." not in said else 0.05
-    return [] if abs(float(said) - abs(true)) <= rounded + slack else [f"{what}: said {said}%, was {true:.3f}%"]
+    return [] if fits(said, true, slack) else [f"{what}: said {said}%, was {true:.3f}%"]
 
 
 def price_off(said: str, true: float, what: str) -> list[str]:
     """Complain where a price is another, by more than it was rounded or a change of .005% makes of it."""
-    value = float(said.replace(",", ""))
-    rounded = 0.5 * 10.0 ** -len(said.partition(".")[2])
-    return [] if abs(value - true) <= rounded + 1e-5 * true else [f"{what}: said ${said}, was {true:.4f}"]
+    is_true = fits(said.replace(",", ""), true, 1e-5 * true)
+    return [] if is_true else [f"{what}: said ${said}, was {true:.4f}"]
 
 
 def moved(match: re.Match[str], first: int, true: float, what: str) -> list[str]:
     """Complain of `up 1.2%`, `down 1.2%` or `unchanged`, in three groups from `first` on."""
-    way, size, unchanged = match.group(first, first + 1, first + 2)
-    if unchanged:
-        return [] if abs(true) < 0.07 else [f"{what}: said unchanged, was {true:.3f}%"]
-    if (way == "up") != (true > 0):
-        return [f"{what}: said {way}, was {true:.3f}%"]
-    return off(size, true, what)
+    said = match.group(first, first + 1, first + 2)
+    words = said[2] or f"{said[0]} {said[1]}%"
+    return [f"{what}: said {words}, was {true:.3f}%"] if untrue_move(said, true) else []
 
 
 def wrong(is_wrong: object, complaint: str) -> list[str]:
@@ -157,9 +142,9 @@ def _day(match: re.Match[str], case: Case) -> list[str]:
     down = int((days < -0.1).sum())
     if rest.startswith("as many "):
         return out + wrong(up != down, f"as many up as down: {up}, {down}")
-    count = len(days) if rest.startswith("all") else number(rest.split()[0])
+    said = len(days) if rest.startswith("all") else count(rest.split()[0])
     true, word = (up, "higher") if up > down else (down, "lower")
-    out += wrong(count != true or word not in rest, f"{rest}: {up} up, {down} down")
+    out += wrong(said != true or word not in rest, f"{rest}: {up} up, {down} down")
     return out + wrong(
         (but == "but") != ((market > 0) != (up > down)), f"'{but}' of {market:.2f}%, {up} up, {down} down"
     )
@@ -185,7 +170,7 @@ def _usual_day(match: re.Match[str], case: Case) -> list[str]:
     elif "one and a half" in kind:
         low, high = 1.27, 1.78
     else:
-        days = number(kind.split()[1])
+        days = count(kind.split()[1])
         low, high = 0.97 * days - 0.52, 1.03 * days + 0.52
     return out + wrong(not low <= times <= high, f"{match.group(0)}: {times:.2f} usual days")
 
@@ -205,7 +190,7 @@ def _largest_hour(match: re.Match[str], case: Case) -> list[str]:
     if times is None:
         return out + wrong(case.raw.record_days > 14.2, "no size in usual hours")
     out += wrong(case.raw.record_days < 13.9, "a usual hour of a young record")
-    return out + wrong(abs(number(times) - true) > 0.52 + 0.03 * true, f"{times} usual hours, were {true:.2f}")
+    return out + wrong(abs(count(times) - true) > 0.52 + 0.03 * true, f"{times} usual hours, were {true:.2f}")
 
 
 _PARTS: Final = {
@@ -264,7 +249,7 @@ def _traded_between(match: re.Match[str], case: Case) -> list[str]:
 def _best_and_worst(match: re.Match[str], case: Case) -> list[str]:
     days = case.raw.moves(DAY)
     best, worst = match.group(2), match.group(6)
-    out = wrong(number(match.group(1)) != len(days), f"{match.group(1)} coins")
+    out = wrong(count(match.group(1)) != len(days), f"{match.group(1)} coins")
     out += moved(match, 3, case.raw.coin(best, DAY), best) + moved(match, 7, case.raw.coin(worst, DAY), worst)
     out += wrong(case.raw.coin(best, DAY) < days.max() - 0.02, f"{best} did not do best")
     return out + wrong(case.raw.coin(worst, DAY) > days.min() + 0.02, f"{worst} did not do worst")
@@ -310,8 +295,8 @@ def _span(words: str, case: Case) -> list[str]:
     days = case.raw.record_days
     if length in {"year", "a year"}:
         return wrong(days < 359, f"a year of {days:.0f} days")
-    count, unit = length.split(" ") if " " in length else ("one", length)
-    least = number("one" if count == "a" else count) * {"month": 30.4, "week": 7.0, "day": 1.0}[unit.rstrip("s")]
+    many, unit = length.split(" ") if " " in length else ("one", length)
+    least = count("one" if many == "a" else many) * {"month": 30.4, "week": 7.0, "day": 1.0}[unit.rstrip("s")]
     most = least + {"month": 30.4, "week": 7.0, "day": 1.0}[unit.rstrip("s")]
     return wrong(not least - 1.1 <= days <= most + 3.6, f"{words}, of {days:.1f} days")
 
@@ -410,7 +395,7 @@ def _held_hours(case: Case) -> list[bool]:
 
 
 def _held(match: re.Match[str], case: Case) -> list[str]:
-    n, hits = number(match.group(1)), number(match.group(3))
+    n, hits = count(match.group(1)), count(match.group(3))
     held = _held_hours(case)
     out = wrong(abs(n - len(held)) > 1, f"{len(held)} ranges were scored")
     out += wrong(abs(hits - sum(held)) > 1 + n // 500, f"{sum(held)} ranges held")
@@ -458,16 +443,16 @@ def _near(said: int, true: int, what: str) -> list[str]:
 
 
 def _like_days(match: re.Match[str], case: Case) -> list[str]:
-    return _near(number(match.group(1)), len(like_days(case)[0]), "days like this one") + _like_kind(
+    return _near(count(match.group(1)), len(like_days(case)[0]), "days like this one") + _like_kind(
         match.group(2), case
     )
 
 
 def _few_like_days(match: re.Match[str], case: Case) -> list[str]:
-    verb, count, _, kind = match.groups()
-    out = _near(number(count), len(like_days(case)[0]), "days like this one") + _like_kind(kind, case)
-    out += wrong(number(count) >= FEWEST, "30 days are not few")
-    return out + wrong((verb == "is") != (count == "one"), f"{verb} {count}")
+    verb, days, _, kind = match.groups()
+    out = _near(count(days), len(like_days(case)[0]), "days like this one") + _like_kind(kind, case)
+    out += wrong(count(days) >= FEWEST, "30 days are not few")
+    return out + wrong((verb == "is") != (days == "one"), f"{verb} {days}")
 
 
 def _next_days(case: Case) -> Floats:
@@ -479,7 +464,7 @@ def _rose(match: re.Match[str], case: Case) -> list[str]:
     came = _next_days(case)
     days = case.hourly(DAY)
     after = days[24:][np.isfinite(days[:-24]) & np.isfinite(days[24:])]
-    hits = number(match.group(2))
+    hits = count(match.group(2))
     out = _near(hits, int((came > 0).sum()), "days that rose")
     out += share_off(match, 3, hits, round(100 * hits / max(1, int(match.group(3)))), "days that rose")[:0]
     out += wrong(abs(int(match.group(3)) - 100 * np.mean(came > 0)) > 3.1, f"{100 * np.mean(came > 0):.1f} in 100 rose")
@@ -513,7 +498,7 @@ def _size_carried(match: re.Match[str], case: Case) -> list[str]:
     base = 100 * float(np.mean(np.abs(after) > usual))
     first = match.re.groupindex["hits"] + 1
     low, high = map(int, match.group(first + 1, first + 2))
-    out = _near(number(hits), int((np.abs(came) > usual).sum()), "days that moved more")
+    out = _near(count(hits), int((np.abs(came) > usual).sum()), "days that moved more")
     out += wrong(abs(int(match.group(first)) - share) > 3.1, f"{share:.1f} in 100 moved more") + _interval(
         match, first, len(came)
     )
@@ -556,20 +541,20 @@ def _spell(match: re.Match[str], case: Case) -> list[str]:
     if said == "less than an hour":
         out += wrong(age >= 1, f"less than an hour: {age} hours")
     else:
-        count, unit = said.removeprefix("about ").split(" ")
-        hours = (1 if count == "an" else number(count)) * (24 if unit.startswith("day") else 1)
+        many, unit = said.removeprefix("about ").split(" ")
+        hours = (1 if many == "an" else count(many)) * (24 if unit.startswith("day") else 1)
         out += wrong(abs(hours - age) > (13 if unit.startswith("day") else 1), f"{said}: {age} hours")
     older = [hours for hours in ended if hours >= age]
     longer = [hours for hours in older if hours >= age + 12]
     if groups.get("more"):
-        out += wrong(number(groups["older"]) != len(older), f"{len(older)} as old")
-        out += wrong(number(groups["more"]) != len(longer), f"{len(longer)} twelve hours longer")
+        out += wrong(count(groups["older"]) != len(older), f"{len(older)} as old")
+        out += wrong(count(groups["more"]) != len(longer), f"{len(longer)} twelve hours longer")
         return out + share_off(match, match.re.groupindex["more"] + 1, len(longer), len(older), "spells")
     if groups.get("all"):
-        out += wrong(number(groups["all"]) != len(ended), f"{len(ended)} on record")
-        left = 0 if groups["left"] is None else number(groups["left"])
+        out += wrong(count(groups["all"]) != len(ended), f"{len(ended)} on record")
+        left = 0 if groups["left"] is None else count(groups["left"])
         return out + wrong(left != len(older) or len(ended) < FEWEST, f"{len(older)} of {len(ended)} as old")
-    return out + wrong(number(groups["few"]) != len(ended) or len(ended) >= FEWEST, f"{len(ended)} on record")
+    return out + wrong(count(groups["few"]) != len(ended) or len(ended) >= FEWEST, f"{len(ended)} on record")
 
 
 def _yesterday(match: re.Match[str], case: Case) -> list[str]:
@@ -589,9 +574,9 @@ def _day_held(match: re.Match[str], case: Case) -> list[str]:
     closes = case.bitcoin
     due = [said for said in case.said if case.raw.now - DAY < said.bar + HOUR <= case.raw.now and said.hour is not None]
     held_in = [said.hour[0] <= closes[said.bar + HOUR] <= said.hour[1] for said in due if said.hour is not None]
-    out = wrong(number(of) != len(held_in), f"{len(held_in)} ranges came due")
-    out += wrong(number(held) != sum(held_in), f"{sum(held_in)} held")
-    return out + wrong(abs(number(should) - 0.9 * len(held_in)) > 0.51, f"about {should} of {len(held_in)} should")
+    out = wrong(count(of) != len(held_in), f"{len(held_in)} ranges came due")
+    out += wrong(count(held) != sum(held_in), f"{sum(held_in)} held")
+    return out + wrong(abs(count(should) - 0.9 * len(held_in)) > 0.51, f"about {should} of {len(held_in)} should")
 
 
 def _too_few(_: re.Match[str], case: Case) -> list[str]:
@@ -609,8 +594,8 @@ def _in_groups(match: re.Match[str], case: Case) -> list[str]:
     usual = case.usual(HOUR)
     at = np.flatnonzero((sizes[:-1] >= 4 * usual) & np.isfinite(sizes[1:]))
     hits = int((sizes[at + 1] > usual).sum())
-    out = _near(number(match.group(1)), hits, "larger again") + _near(number(match.group(2)), len(at), "large hours")
-    out += share_off(match, 3, number(match.group(1)), number(match.group(2)), "large hours")
+    out = _near(count(match.group(1)), hits, "larger again") + _near(count(match.group(2)), len(at), "large hours")
+    out += share_off(match, 3, count(match.group(1)), count(match.group(2)), "large hours")
     return out + wrong(int(match.group(4)) <= 50, "an interval that holds one half")
 
 
@@ -628,7 +613,7 @@ def _from_calm(match: re.Match[str], case: Case) -> list[str]:
         if place and words[place - 1] != "unknown" and is_apart and len(picked) < 10:
             picked.append(place)
     calm = sum(words[place - 1] in {"calm", "normal"} for place in picked)
-    return wrong(abs(number(match.group(2)) - calm) > 1 or number(match.group(1)) != 10, f"{calm} of {len(picked)}")
+    return wrong(abs(count(match.group(2)) - calm) > 1 or count(match.group(1)) != 10, f"{calm} of {len(picked)}")
 
 
 def _one_coin(match: re.Match[str], case: Case) -> list[str]:
@@ -638,7 +623,7 @@ def _one_coin(match: re.Match[str], case: Case) -> list[str]:
     out = moved(match, 3, float(others.mean()), "without it") + moved(match, 7, float(days.mean()), "all")
     farthest = np.abs(days - days.mean()).max()
     out += wrong(abs(case.raw.coin(name, DAY) - days.mean()) < 0.9 * farthest, f"{name} is not the farthest")
-    return out + wrong(number(match.group(2)) != len(others) or number(match.group(6)) != len(days), "the coins")
+    return out + wrong(count(match.group(2)) != len(others) or count(match.group(6)) != len(days), "the coins")
 
 
 def _last_days(match: re.Match[str], case: Case) -> list[str]:
@@ -653,7 +638,7 @@ def _last_days(match: re.Match[str], case: Case) -> list[str]:
     out = off(usual, middle, "the usual", 0.02 * middle)
     for said, true in zip((near, smaller, larger), counts, strict=True):
         if said is not None:
-            out += wrong(abs(number(said) - int(true)) > 1, f"days: said {said}, were {true}")
+            out += wrong(abs(count(said) - int(true)) > 1, f"days: said {said}, were {true}")
     return out
 
 

@@ -6,19 +6,14 @@ from typing import Final
 import numpy as np
 
 from tests.words.claims import (
-    COIN,
     DOLLARS,
     LASTING,
-    MOVED,
-    SIZE,
-    UNCHANGED,
     Claims,
     Complaint,
     Complaints,
     Ground,
     Row,
     claims,
-    count,
     dollars,
     hours,
     lasting,
@@ -28,6 +23,7 @@ from tests.words.claims import (
     span,
     unless,
 )
+from tests.words.figures import COIN, MOVED, SIZE, UNCHANGED, count
 from tests.words.raw import NAMES
 
 HIGHER: Final = "(higher|lower)"
@@ -256,10 +252,11 @@ def _volatility(word: str, ground: Ground) -> Complaints:
     """Complain of a word that its own rank, or the mean sizes of the moves so far, do not bear out."""
     raw = ground.raw
     day, near = float(raw.history.day_ranks[raw.now]), float(raw.history.near_ranks[raw.now])
+    last = float(raw.history.hour_ranks[raw.now])
     hour = raw.usual(raw.hour)
     moves = np.abs(raw.series(raw.hour)[-12 * raw.hour :])
     # The outlook knows the hour of the day, which the moves so far do not: only a gross contradiction counts.
-    was = f"of days {day:.2f}, of hours {near:.2f} were less rough"
+    was = f"of days {day:.2f}, of four hours {near:.2f}, of hours {last:.2f} were less rough"
     rank = ground.published.outlook_rank
     low, high = {"Calm": (0.0, 0.51), "Normal": (0.0, 0.89), "Rough": (0.41, 1.0), "Wild": (0.76, 1.0)}[word]
     out = unless(rank is None or low <= rank <= high, Row.ROUGH, f"{word} with a rank of {rank}")
@@ -269,8 +266,8 @@ def _volatility(word: str, ground: Ground) -> Complaints:
         return out + unless(shock <= 4.5 * hour, Row.QUIET, f"calm after an hour of {shock:.2f}%")
     if word == "Normal":
         return out + unless(min(day, near) <= 0.98, Row.ROUGH, f"normal: {was}")
-    least = {"Rough": 0.1, "Wild": 0.3}[word]
-    return out + unless(max(day, near) >= least, Row.ROUGH, f"{word.lower()}: {was}")
+    least = {"Rough": 0.3, "Wild": 0.5}[word]
+    return out + unless(max(day, near, last) >= least, Row.ROUGH, f"{word.lower()}: {was}")
 
 
 def _unknown_day(_: re.Match[str], ground: Ground) -> Complaints:

@@ -7,23 +7,18 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from generator.catalog.assets import ASSET_NAMES, ASSETS
+from generator.catalog.assets import ASSETS
 from generator.market.bars import BAR_MS
 from generator.site.charts.history import WINDOWS, Lately, history
+from tests.words.figures import COIN, SIZE, fits
 from tests.words.markets import DAY, Market, eventful
 from tests.words.plotted import plotted
 
-NAMES = "|".join(ASSET_NAMES.values())
-MOVED = r"(?:(up|down) (\d+(?:\.\d)?)%|(where it was))"
+MOVED = rf"(?:(up|down) {SIZE}|(where it was))"
 TITLE = re.compile(
-    rf"({NAMES}) is {MOVED} (?:in|since|on|24|a|30|7)?.*?(?:, after being (up|down) (\d+(?:\.\d)?)% (on|at) (.+))?"
+    rf"{COIN} is {MOVED} (?:in|since|on|24|a|30|7)?.*?(?:, after being (up|down) (\d+(?:\.\d)?)% (on|at) (.+))?"
 )
 Floats = npt.NDArray[np.float64]
-
-
-def off(said: str, true: float, fine: float) -> bool:
-    slack = (0.5 if "." not in said else 0.051) + fine
-    return abs(float(said) - abs(true)) > slack
 
 
 def untrue_title(figure: str) -> list[str]:
@@ -43,14 +38,14 @@ def untrue_title(figure: str) -> list[str]:
         out += [] if abs(moved) <= 0.06 + fine else [f"level, drawn {moved:.2f}%"]
     else:
         out += [] if (way == "up") == (moved > 0) else [f"{way}, drawn {moved:.2f}%"]
-        out += [f"{size}%, drawn {moved:.2f}%"] if off(size, moved, fine) else []
+        out += [f"{size}%, drawn {moved:.2f}%"] if not fits(size, moved, fine) else []
 
     top, bottom = float(path.max()), float(path.min())
     above, below = top - max(0.0, moved), min(0.0, moved) - bottom
     outside = max(above, below)
     if turn_way:
         extreme = top if turn_way == "up" else bottom
-        out += [f"turn {turn_size}%, drawn {extreme:.2f}%"] if off(turn_size, extreme, fine) else []
+        out += [f"turn {turn_size}%, drawn {extreme:.2f}%"] if not fits(turn_size, extreme, fine) else []
         out += [] if (turn_way == "up") == (extreme > 0) else ["a turn to the other side"]
         named = above if (extreme == top) else below
         out += [] if named >= max(outside, 0.45 * abs(moved)) - 2 * fine else ["not the farthest turn"]
