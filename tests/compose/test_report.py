@@ -102,13 +102,16 @@ def of_yesterday(**changed: Any) -> ArenaView:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({}, "for 09:00 UTC today, nine times in ten; it was at $84,012, inside that range"),
+        ({}, "at 09:00 UTC today, nine times in ten; it was at $84,012, inside that range"),
         ({"price": 81_000.0}, "it was at $81,000, below that range"),
         ({"price": 99_000.0}, "it was at $99,000, above that range"),
-        ({"warm_up": True}, "A day ahead, our backtest gave Bitcoin $81,234 to $86,789"),
-        ({"held": 19}, "Of the day's 24 ranges for an hour 19 held; about 22 should. Too few: a range knows how wild"),
+        ({"warm_up": True}, "A day ahead, our backtest expected Bitcoin between $81,234 and $86,789"),
+        (
+            {"held": 19},
+            "Of the day's 24 one-hour ranges, 19 held; about 22 should have. Too few: a range knows how wild",
+        ),
         ({"held": 24}, "All of them is hardly a triumph"),
-        ({"hours": 11, "held": 0}, "Of the day's eleven ranges for an hour none held; about 10 should."),
+        ({"hours": 11, "held": 0}, "Of the day's eleven one-hour ranges, none held; about 10 should have."),
     ],
 )
 def test_yesterdays_ranges_are_graded(changed: dict[str, Any], said: str) -> None:
@@ -125,7 +128,7 @@ def test_an_old_range_is_not_graded_and_that_of_a_replay_has_the_time_of_its_pri
     moved_since = replace(replayed, freshness=replace(replayed.freshness, moved_ms=wall_ms + 1))
 
     assert "A day ahead" not in full_text(replace(ctx, arena=old))
-    assert "for 09:00 UTC today" in full_text(replayed)
+    assert "at 09:00 UTC today" in full_text(replayed)
     assert "A day ahead" not in full_text(moved_since)
 
 
@@ -134,8 +137,8 @@ def test_ranges_that_held_are_counted_live_or_else_in_the_backtest() -> None:
     live = full_text(ctx)
     nothing = replace(ctx.arena, how_far=(), backtest=None)
 
-    assert re.search(r"Of the [\d,]+ ranges for an hour scored so far, all coins together, [\d,]+ held", live)
-    assert "ranges for an hour scored" not in full_text(replace(ctx, arena=nothing))
+    assert re.search(r"Of the [\d,]+ one-hour ranges scored so far, for all coins together, [\d,]+ held", live)
+    assert "one-hour ranges scored" not in full_text(replace(ctx, arena=nothing))
 
 
 @pytest.mark.parametrize("name", names()[::4])

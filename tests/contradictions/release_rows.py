@@ -166,25 +166,17 @@ def _unknowns(release: Release) -> Iterator[tuple[str, str]]:
         (found for body in release.bodies.values() for found in blocks(body, "regime") if "axes" in found), {}
     )
     if regime.get("label") not in {None, "unknown"}:
-        yield r"[Rr]egime (?:is|are) (?:unknown|not known)|regime are unknown", f"regime.label {regime['label']}"
-        if (regime.get("dwell_minutes") or 0) >= 1440:
-            yield r"How the regime changed over the last day is not known", f"dwell {regime['dwell_minutes']}"
-    if regime.get("trend") not in {None, "unknown"}:
-        # Of an asset without data its own trend may be unknown.
-        yield r", trend unknown\.", f"regime.trend {regime['trend']}"
+        yield r"[Rr]egime is (?:unknown|not known)", f"regime.label {regime['label']}"
+    if regime.get("axes", {}).get("side") not in {None, "unknown"}:
+        yield r"What the market did over the last day is not known|side unknown", "the side of the last 24 hours"
     if regime.get("volatility") not in {None, "unknown"}:
-        yield r"[Vv]olatility (?:is|are) (?:unknown|not known)|Volatility unknown", "regime.volatility"
+        yield r"volatility unknown", "regime.volatility"
 
     coins = release.bodies.get("main-brain", {}).get("coins", {})
-    futures = release.bodies.get("derivatives", {}).get("assets", {})
     for asset, name in ASSET_NAMES.items():
         coin = coins.get(asset, {})
         if coin.get("price") is not None:
-            yield rf"[Tt]he price of {name} is not known|no data for (?:[A-Z]+, )*{asset}\b", f"price of {asset}"
-        if coin.get("change_24h") is not None:
-            yield rf"How {name} moved over the last day is not known", f"change of {asset}"
-        if futures.get(asset, {}).get("funding"):
-            yield rf"Funding is not known for [^.]*\b{name}\b", f"funding of {asset}"
+            yield rf"\b{name}: no price is known|no data for (?:[A-Z]+, )*{asset}\b", f"price of {asset}"
 
 
 def rates_below(release: Release) -> str:

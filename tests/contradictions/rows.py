@@ -3,11 +3,10 @@
 Headlines and the short texts are held against the raw closes: tests/words.
 """
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from generator.catalog.thresholds import CONTRACTS_PERCENT, HIGH_FUNDING_RANK
+from generator.catalog.thresholds import HIGH_FUNDING_RANK
 
 
 class FuturesText(NamedTuple):
@@ -15,12 +14,6 @@ class FuturesText(NamedTuple):
 
     text: str
     rank: float | None = None  # of the funding rate in the asset's month, percent
-    contracts_change: float | None = None  # over 24 hours, percent
-
-
-def _said(pattern: str) -> Callable[[str], bool]:
-    found = re.compile(pattern, re.IGNORECASE)
-    return lambda text: bool(found.search(text))
 
 
 FUTURES: Final[dict[str, Callable[[FuturesText], bool]]] = {
@@ -30,11 +23,6 @@ FUTURES: Final[dict[str, Callable[[FuturesText], bool]]] = {
             ("demand to be long exceeds supply" in t.text and t.rank < HIGH_FUNDING_RANK)
             or ("demand to be short exceeds supply" in t.text and t.rank > 100.0 - HIGH_FUNDING_RANK)
         )
-    ),
-    "positions said to open or close within the noise": lambda t: (
-        t.contracts_change is not None
-        and abs(t.contracts_change) <= CONTRACTS_PERCENT
-        and _said(r"being (opened|closed) while")(t.text)
     ),
 }
 

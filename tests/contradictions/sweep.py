@@ -1,8 +1,11 @@
-"""Every sentence of every bar of a market, held to the table of contradictions."""
+"""Whole bodies and pages at drawn bars of a market, held to the table of contradictions.
+
+Headlines and the other texts on now are held against the raw closes at every bar by tests/words.
+"""
 
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -11,10 +14,7 @@ import numpy as np
 from generator.brain.engine import Engine
 from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
-from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.formats import change
-from generator.catalog.text.happened import Situation
-from generator.catalog.text.now import headline
 from generator.compose.all import compose
 from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
@@ -26,26 +26,15 @@ from tests.contradictions.story_rows import STORY, paid_texts
 from tests.contradictions.whole_rows import WHOLE, WholeTick
 from tests.support.builders import full_context
 from tests.support.services import landing_page
-from tests.words.oracles import History, Raw, complaints
 
 DAY_BARS = 288
-HOUR_BARS = 12
 WARM_UP: Final = 2 * DAY_BARS
-UNTRUE: Final = "a headline that the closes contradict"
-
-
-Progress = Callable[[int, int], None]
-
-
-def _no_progress(_done: int, _total: int) -> None:
-    """Hear nothing."""
 
 
 @dataclass
 class Found:
     """What a sweep counted."""
 
-    bars: int = 0
     texts: int = 0
     bodies: int = 0
     reports: int = 0
@@ -69,28 +58,22 @@ class Found:
 def sweep(
     frame: BarFrame,
     *,
-    every: int = 1,
-    warm_up: int = WARM_UP,
     bodies: int = 0,
+    warm_up: int = WARM_UP,
     seed: int = 0,
-    progress: Progress = _no_progress,
 ) -> Found:
-    """Read a market bar by bar and check what would be said.
+    """Read a market bar by bar and check what would be published at some.
 
     Args:
-        every: say something at each so many bars.
+        bodies: at so many drawn moments.
         warm_up: bars without a check.
-        bodies: at so many drawn moments, check whole bodies and pages too.
         seed: of the draw.
-        progress: hears of each bar that was read, of how many.
     """
     engine, found = Engine(Weights.load(), frame.assets), Found()
-    shown = range(warm_up, len(frame), every)
+    shown = range(warm_up, len(frame))
     drawn = set(random.Random(seed).sample(shown, min(bodies, len(shown))))
-    history = History(frame.assets, *(frame.fields[name] for name in ("close", "high", "low")))
     for row in engine.replay(frame):
-        progress(row, len(frame))
-        if row < warm_up or (row - warm_up) % every:
+        if row not in drawn:
             continue
         day = day_changes(frame, row)
         reading = engine.reading(np.log1p(day))
@@ -98,9 +81,7 @@ def sweep(
         changes = {
             name: moved for name, one in zip(frame.assets, day, strict=True) if (moved := change(100 * one)) is not None
         }
-        _check(found, history, row, reading)
-        if row in drawn:
-            _check_bodies(found, context_of(frame, row, engine, reading, changes))
+        _check_bodies(found, context_of(frame, row, engine, reading, changes))
     return found
 
 
@@ -109,18 +90,6 @@ def day_changes(frame: BarFrame, row: int) -> FloatArray:
     close = frame.fields["close"]
     out: FloatArray = close[row] / close[row - DAY_BARS] - 1.0
     return out
-
-
-def _check(found: Found, history: History, row: int, reading: BrainReading) -> None:
-    """Hold the headline of a bar against the raw closes."""
-    facts = replace(reading.market, names=ASSET_NAMES)
-    if facts.situation is Situation.UNKNOWN:
-        return
-    found.bars += 1
-    found.texts += 1
-    text = headline(facts)
-    for complaint in complaints(text, Raw(history, row)):
-        found.add(UNTRUE, f"{np.datetime64(reading.t_ms + BAR_MS, 'ms')}: {text} ({complaint})")
 
 
 def context_of(
@@ -147,10 +116,9 @@ def _check_bodies(found: Found, ctx: TickContext) -> None:
     bodies = {**composed.free, **composed.paid}
     encoded = {name: body.model_dump(mode="json") for name, body in bodies.items()}
     for name, futures in FreeBodies(composed.free).derivatives.model_dump(mode="json")["assets"].items():
-        funding, interest = futures["funding"], futures["open_interest"]
+        funding = futures["funding"]
         rank = funding["rank_30d_percent"] if funding else None
-        contracts = interest["contracts_change_24h_percent"] if interest else None
-        found.take(FuturesText(" ".join(futures["evidence"] or ()), rank, contracts), name)
+        found.take(FuturesText(" ".join(futures["evidence"] or ()), rank), name)
 
     page = landing_page().render(PageView(ctx=ctx, bodies=FreeBodies(composed.free)))["/index.html"].decode()
     observed = {name: change(seen.change_24h_percent) for name, seen in ctx.observation.assets.items()}

@@ -167,7 +167,7 @@ def planted_releases() -> dict[str, Release]:
     return {
         "one quantity, two values": with_body("main-brain", lambda body: body["coins"]["BTC"].update(change_24h=-9.0)),
         "two names for one thing on a page": saying("It was bullish."),
-        "not known said of what a field knows": saying("The price of Bitcoin is not known."),
+        "not known said of what a field knows": saying("Bitcoin: no price is known."),
         "a rate in words of fewer than 30": saying("It was right in 60.0% of 5 rounds."),
         "a hit rate that counts no call": release()._replace(hourly=counted(calls=3)),
         "a rate with a backtest in its n": release()._replace(hourly=counted(resolved=1)),

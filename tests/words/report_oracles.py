@@ -23,7 +23,7 @@ PRICE: Final = r"\$([\d,]+(?:\.\d+)?)"
 CLOCK: Final = r"(\d\d:\d\d) UTC (today|yesterday)"
 COUNT: Final = r"(no|none|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|[\d,]+)"
 OF_100: Final = r"(all|nearly all|hardly any|\d+ in 100)"
-KIND: Final = r"(?:moves of less than|rises between|falls between) [\d.]+%(?: either way| and [\d.]+%)"
+KIND: Final = r"(?:moves of less than|(?:rises|falls) of between) [\d.]+%(?: either way| and [\d.]+%)"
 SPAN: Final = r"(the last (?:year|\w+ (?:months|weeks|days)|day))"
 LUCK: Final = r"(\d+) in 100 \((\d+) to (\d+)(?: allowing for luck)?"
 FEWEST: Final = 30
@@ -430,7 +430,7 @@ def _like_kind(text: str, case: Case) -> list[str]:
     small = re.fullmatch(rf"moves of less than {SIZE} either way", text)
     if small:
         return off(small.group(1), most, "days like this one", 0.02 * most) + wrong(least, "it was no small day")
-    large = re.fullmatch(rf"(rises|falls) between {SIZE} and {SIZE}", text)
+    large = re.fullmatch(rf"(rises|falls) of between {SIZE} and {SIZE}", text)
     if large is None:
         return [f"not read: {text}"]
     out = wrong((large.group(1) == "rises") != (case.raw.market(DAY) > 0), f"{text} of {case.raw.market(DAY):.2f}%")
@@ -449,10 +449,14 @@ def _like_days(match: re.Match[str], case: Case) -> list[str]:
 
 
 def _few_like_days(match: re.Match[str], case: Case) -> list[str]:
-    verb, days, _, kind = match.groups()
-    out = _near(count(days), len(like_days(case)[0]), "days like this one") + _like_kind(kind, case)
-    out += wrong(count(days) >= FEWEST, "30 days are not few")
-    return out + wrong((verb == "is") != (days == "one"), f"{verb} {days}")
+    many, noun, kind = match.groups()
+    out = _near(count(many), len(like_days(case)[0]), "days like this one") + _like_kind(kind, case)
+    out += wrong(not 0 < count(many) < FEWEST, f"{many} days are not few")
+    return out + wrong((noun == "day") != (many == "one"), f"{many} {noun}")
+
+
+def _no_like_days(match: re.Match[str], case: Case) -> list[str]:
+    return _near(0, len(like_days(case)[0]), "days like this one") + _like_kind(match.group(1), case)
 
 
 def _next_days(case: Case) -> Floats:
@@ -776,11 +780,11 @@ SENTENCES: Final = (
     ),
     _reads(
         _fine,
-        r"Which way it will go we do not say: nothing we have scored shows that anyone here knows\.",
+        r"We do not say which way it will go: nothing we have scored shows that anyone here knows\.",
     ),
     _reads(
         _held,
-        rf"Of the {COUNT} ranges for an hour (scored so far|in our backtest), all coins ",
+        rf"Of the {COUNT} one-hour ranges (scored so far|in our backtest), for all coins ",
         rf"together, {COUNT} held: {LUCK}\)",
         r"\. We promise 90, so they were (too narrow|about right|too wide)\.",
     ),
@@ -790,11 +794,15 @@ SENTENCES: Final = (
     ),
     _reads(
         _like_days,
-        rf"On record are {COUNT} separate days like this one: ({KIND})\.",
+        rf"Our record holds {COUNT} separate days like this one, with ({KIND})\.",
+    ),
+    _reads(
+        _no_like_days,
+        rf"Our record holds no other day like this one, with ({KIND}), so it cannot show what usually follows\.",
     ),
     _reads(
         _few_like_days,
-        rf"On record (is|are) {COUNT} separate (days?) like this one \(([^)]+)\): too few to say ",
+        rf"Our record holds only {COUNT} separate (days?) like this one, with ({KIND}): too few to say ",
         r"what usually follows, ",
         r"and we do not guess\.",
     ),
@@ -809,7 +817,7 @@ SENTENCES: Final = (
     ),
     _reads(
         _fine,
-        r"That is more than luck easily gives; but luck alone makes one in twenty such counts look like this, and we ",
+        r"That is more than luck easily gives, but luck alone makes one in twenty such counts look like this, so we ",
         r"do not build on it\.",
     ),
     _reads(
@@ -830,17 +838,17 @@ SENTENCES: Final = (
     ),
     _reads(
         _spell,
-        rf"{_SPELL}; how long that lasts we cannot say before 30 such spells are on record, and there ",
+        rf"{_SPELL}\. To say how long that may last we need 30 such spells on record, and there ",
         r"(?:is|are) (?P<few>\w+)\.",
     ),
     _reads(
         _yesterday,
-        rf"A day ahead, (?:we|our backtest) gave Bitcoin {PRICE} to {PRICE} for {CLOCK}, nine times in ten; it was at ",
-        rf"{PRICE}, (inside|above|below) that range\.",
+        rf"A day ahead, (?:we|our backtest) expected Bitcoin between {PRICE} and {PRICE} at {CLOCK}, nine times in ",
+        rf"ten; it was at {PRICE}, (inside|above|below) that range\.",
     ),
     _reads(
         _day_held,
-        rf"Of the day's {COUNT} ranges for an hour {COUNT} held; about {COUNT} should\.",
+        rf"Of the day's {COUNT} one-hour ranges, {COUNT} held; about {COUNT} should have\.",
     ),
     _reads(
         _too_few,

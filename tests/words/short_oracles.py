@@ -34,6 +34,7 @@ TIMES: Final = (
     r"about [a-z0-9]+ times as wide as)"
 )
 WORD: Final = "(Calm|Normal|Rough|Wild)"
+_YARDSTICK_DAYS: Final = 14
 _OF_RANGE: Final = 5.1e-5  # a range is published in hundredths of a percent
 _WIDE: Final = {
     "about half as wide as": (0.0, 0.7),
@@ -240,10 +241,13 @@ def _in_100(match: re.Match[str], ground: Ground, share: float | None) -> Compla
         return [*out, Complaint(Row.FIGURE, "no rank is known")]
     percent = 100 * share
     low, high = {"all": (99.4, 100.0), "nearly all": (98.9, 100.0), "hardly any": (0.0, 1.1)}.get(text, (0.0, 0.0))
+    # Hours as rough as the next ones may be counted to either side.
+    near = 100 * ground.published.outlook_near
+    low, high = low - near, high + near
     if "in 100" in text:
         said = float(text.split(" ")[0])
-        # An hour of a young record is more than one in 100, and hours may be as rough as the next ones.
-        slack = 1.1 + 110 / (24 * ground.raw.record_days) + 100 * ground.published.outlook_near
+        # An hour of a young record is more than one in 100.
+        slack = 1.1 + 110 / (24 * ground.raw.record_days) + near
         low, high = said - slack, said + slack
     return out + unless(low <= percent <= high, Row.FIGURE, f"{text} hours, of {percent:.1f} in 100")
 
@@ -267,7 +271,10 @@ def _volatility(word: str, ground: Ground) -> Complaints:
     if word == "Normal":
         return out + unless(min(day, near) <= 0.98, Row.ROUGH, f"normal: {was}")
     least = {"Rough": 0.3, "Wild": 0.5}[word]
-    return out + unless(max(day, near, last) >= least, Row.ROUGH, f"{word.lower()}: {was}")
+    # Three days are few to be ranked among: there, hours that move more than is usual of the market are rough too.
+    sizes = np.abs(raw.series(raw.hour)[-raw.day :: raw.hour])
+    is_rough = raw.record_days < _YARDSTICK_DAYS and np.nanmean(sizes) >= hour
+    return out + unless(is_rough or max(day, near, last) >= least, Row.ROUGH, f"{word.lower()}: {was}")
 
 
 def _unknown_day(_: re.Match[str], ground: Ground) -> Complaints:

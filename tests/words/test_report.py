@@ -114,7 +114,7 @@ def test_no_share_of_fewer_than_thirty_cases_is_given(facts: list[ReportFacts]) 
 
     assert "allowing for luck" not in text
     assert "too few to say what usually follows" in text
-    assert "before 30 such spells are on record, and there are twelve" in text
+    assert "we need 30 such spells on record, and there are twelve" in text
 
 
 def test_a_word_of_volatility_and_its_rank_never_part_ways(facts: list[ReportFacts]) -> None:

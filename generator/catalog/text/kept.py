@@ -107,16 +107,16 @@ SPELL: Final[Book[SpellFacts]] = Book(
         "spell_so_far": (Sentence("{State}: {age} so far.", "always", always),),
         "spell_others": (
             Sentence(
-                "The record holds {seen} of it, too few to say how long they last.",
+                "The record holds {such}: too few to say how long they last.",
                 "fewer than 30 spells, or on fewer than seven days",
                 lambda spell: spell.four_hours is None,
             ),
             Sentence(
-                "Of {seen} on record {four_hours} lasted longer than four hours, and {day} longer than a day{median}.",
+                "Of {seen} on record, {four_hours} lasted longer than four hours, and {day} longer than a day{median}.",
                 "30 spells on seven days or more, some seen for a day",
                 lambda spell: spell.day is not None,
             ),
-            Sentence("Of {seen} on record {four_hours} lasted longer than four hours{median}.", "else", always),
+            Sentence("Of {seen} on record, {four_hours} lasted longer than four hours{median}.", "else", always),
         ),
         "median": (Sentence("; half were over within {median_age}", "known", lambda spell: spell.median is not None),),
         "spell_onward": (
@@ -138,6 +138,7 @@ SPELL: Final[Book[SpellFacts]] = Book(
         "State": lambda spell: spell.state[0].upper() + spell.state[1:],
         "age": lambda spell: span(spell.hours or 0.0),
         "seen": lambda spell: f"{quantity(spell.n, 'spell')} on {quantity(spell.days, 'day')}",
+        "such": lambda spell: f"{quantity(spell.n, 'such spell')} on {quantity(spell.days, 'day')}",
         "four_hours": lambda spell: str(known(spell.four_hours)),
         "day": lambda spell: str(known(spell.day)),
         "median_age": lambda spell: span(known(spell.median)),

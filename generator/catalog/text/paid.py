@@ -75,15 +75,17 @@ def _parts(facts: PaidFacts) -> Parts:
 PAID_GROUPS: Final[Groups[PaidFacts]] = {
     "regime_news": (
         Sentence(
-            "Since when the market is in its state is not known yet", "unknown", lambda facts: facts.side_state is None
+            "How long the market has been in its state is not known yet",
+            "unknown",
+            lambda facts: facts.side_state is None,
         ),
         Sentence("{A_side} for {side_age} so far: how long such days last", "else", always),
     ),
     "brain_news": (
-        Sentence("How likely moves beyond a level are is not known yet", "unknown", lambda facts: facts.level is None),
+        Sentence("How likely larger moves are is not known yet", "unknown", lambda facts: facts.level is None),
         Sentence(
-            "Bitcoin ends more than {level} away in four hours with a chance of {level_end}, and touches that level "
-            "with {level_touch}",
+            "The chance that Bitcoin is more than {level} away in four hours is {level_end}; that it touches that "
+            "level, {level_touch}",
             "else",
             always,
         ),
@@ -103,7 +105,7 @@ PAID_GROUPS: Final[Groups[PaidFacts]] = {
     ),
     "side_spells": (
         Sentence(
-            "Since when the market is in its state is not known, so how long it may last is not either.",
+            "How long the market has been in its state is not known, and so neither is how long that may last.",
             "unknown",
             lambda facts: facts.side_state is None,
         ),
@@ -117,15 +119,15 @@ PAID_GROUPS: Final[Groups[PaidFacts]] = {
     ),
     "beyond": (
         Sentence(
-            "That four hours from now it is more than {level} away, up or down, has a chance of {level_end}; that it "
-            "touches that level on the way, {level_touch}.",
+            "The chance that it is more than {level} away in four hours, up or down, is {level_end}; that it touches "
+            "that level on the way, {level_touch}.",
             "a reading",
             lambda facts: facts.level is not None,
         ),
     ),
     "parts": (
         Sentence(
-            "The next four hours cannot be cut into chances without a reading.",
+            "Without a reading there are no chances for the next four hours.",
             "unknown",
             lambda facts: facts.parts is None,
         ),

@@ -312,7 +312,7 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
     ),
     "no_direction": (
         Sentence(
-            "Which way it will go we do not say: nothing we have scored shows that anyone here knows.",
+            "We do not say which way it will go: nothing we have scored shows that anyone here knows.",
             "ranges are known, and no side is called",
             lambda facts: bool(facts.spans) and not _calls_a_side(facts),
         ),
@@ -320,7 +320,7 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
     "held": (
         Sentence("", "fewer than 30 scored", lambda facts: not _enough(facts.held)),
         Sentence(
-            "Of the {held_n} ranges for an hour {scored_where}, all coins together, {held_hits} held: "
+            "Of the {held_n} one-hour ranges {scored_where}, for all coins together, {held_hits} held: "
             "{held_percent} in 100 ({held_low} to {held_high} allowing for luck). We promise 90, so they were "
             "{as_promised}.",
             "else",
@@ -335,13 +335,18 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
             lambda facts: facts.record_days < WEEK_YARDSTICK_DAYS or facts.like_days is None,
         ),
         Sentence(
-            "On record are {like_n} separate days like this one: {like_kind}.",
+            "Our record holds {like_n} separate days like this one, with {like_kind}.",
             "30 days or more",
             lambda facts: facts.like_days is not None and facts.like_days.n >= FEWEST,
         ),
         Sentence(
-            "On record {is_like} {like_n_words} like this one ({like_kind}): too few to say what usually follows, "
-            "and we do not guess.",
+            "Our record holds no other day like this one, with {like_kind}, so it cannot show what usually follows.",
+            "none",
+            lambda facts: facts.like_days is not None and not facts.like_days.n,
+        ),
+        Sentence(
+            "Our record holds only {like_n_words} like this one, with {like_kind}: too few to say what usually "
+            "follows, and we do not guess.",
             "fewer",
             always,
         ),
@@ -360,7 +365,7 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
             "That difference may well be luck, so it says nothing about tomorrow.", "within the interval", _is_luck
         ),
         Sentence(
-            "That is more than luck easily gives; but luck alone makes one in twenty such counts look like this, and "
+            "That is more than luck easily gives, but luck alone makes one in twenty such counts look like this, so "
             "we do not build on it.",
             "else",
             always,
@@ -409,29 +414,29 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
             lambda facts: facts.spell is not None and facts.spell.n >= FEWEST,
         ),
         Sentence(
-            "The market has been {volatility} for {spell_age}; how long that lasts we cannot say before 30 such spells "
-            "are on record, and there {spell_count}.",
+            "The market has been {volatility} for {spell_age}. To say how long that may last we need 30 such spells "
+            "on record, and there {spell_count}.",
             "fewer",
             always,
         ),
     ),
     "yesterday": (
         Sentence(
-            "A day ahead, our backtest gave Bitcoin {then_low} to {then_high} for {then_clock}, nine times in ten; "
-            "it was at {then_price}, {then_place} that range.",
+            "A day ahead, our backtest expected Bitcoin between {then_low} and {then_high} at {then_clock}, nine times "
+            "in ten; it was at {then_price}, {then_place} that range.",
             "a range of the backtest came due",
             lambda facts: _graded(facts) and facts.yesterday is not None and facts.yesterday.in_backtest,
         ),
         Sentence(
-            "A day ahead, we gave Bitcoin {then_low} to {then_high} for {then_clock}, nine times in ten; it was at "
-            "{then_price}, {then_place} that range.",
+            "A day ahead, we expected Bitcoin between {then_low} and {then_high} at {then_clock}, nine times in ten; "
+            "it was at {then_price}, {then_place} that range.",
             "a range came due",
             _graded,
         ),
     ),
     "day_of_ranges": (
         Sentence(
-            "Of the day's {held_of} ranges for an hour {held_of_day} held; about {should_hold} should.",
+            "Of the day's {held_of} one-hour ranges, {held_of_day} held; about {should_hold} should have.",
             "ten or more came due",
             lambda facts: facts.yesterday is not None and facts.yesterday.hours >= _FEW_HOURS,
         ),

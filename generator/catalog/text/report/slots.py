@@ -71,7 +71,7 @@ def _like_kind(facts: ReportFacts) -> str:
     if not like.smallest:
         return f"moves of less than {figures.size(like.largest)} either way"
     rises = "rises" if (facts.day or 0.0) > 0 else "falls"
-    return f"{rises} between {figures.size(like.smallest)} and {figures.size(like.largest)}"
+    return f"{rises} of between {figures.size(like.smallest)} and {figures.size(like.largest)}"
 
 
 def _age(hours: int) -> str:
@@ -179,7 +179,6 @@ _FIGURES: Final[dict[str, Slot[ReportFacts]]] = {
     "as_promised": lambda facts: _promised(known(facts.held)),
     "like_n": lambda facts: str(known(facts.like_days).n),
     "like_n_words": lambda facts: _separate(known(facts.like_days).n),
-    "is_like": lambda facts: "is" if known(facts.like_days).n == 1 else "are",
     "like_kind": _like_kind,
     "rose": lambda facts: str(known(known(facts.like_days).rose).hits),
     "any_rose": lambda facts: f"{known(facts.like_days).any_rose:.0f}",
