@@ -86,7 +86,7 @@ def read(text: str, of_kind: Claims, ground: Ground) -> Complaints:
 
 
 def _checked(match: re.Match[str], check: Check, ground: Ground) -> Complaints:
-    """Return what is untrue in a claim; a word that is no number is of no text."""
+    """Return what is untrue in a claim; a word that is not a number is in no text."""
     try:
         return check(match, ground)
     except ValueError as fault:
