@@ -61,11 +61,11 @@ def _answer_all(
         head = questions.read(head_bytes + -head_bytes % 8)
         questions.read(body_bytes)
 
-        asker.sendall(_message(order, SIGNAL, serial, "s", _string(order, "a signal to everyone")))
+        asker.sendall(_message(order, SIGNAL, None, "s", _string(order, "a signal to everyone")))
         if b"ListUnitsByPatterns" in head:
             asker.sendall(_message(order, 2, serial, "a(ssssssouso)", _listed(order, units)))
         elif b"Get\0" in head:
-            named = [name for name, *_ in units if f"/unit/{name}\0".encode() in head and name in restarts]
+            named = [name for name, *_ in units if f"{_path_of(name)}\0".encode() in head and name in restarts]
             if named:
                 asker.sendall(
                     _message(order, 2, serial, "v", b"\1u\0\0" + struct.pack(f"{order}I", restarts[named[0]]))
@@ -76,11 +76,16 @@ def _answer_all(
             asker.sendall(_message(order, 2, serial, "s", _string(order, ":1.42")))
 
 
+def _path_of(name: str) -> str:
+    """Return the object path of a unit, escaped as systemd does."""
+    return "/unit/" + "".join(sign if sign.isalnum() else f"_{ord(sign):02x}" for sign in name)
+
+
 def _listed(order: str, units: Sequence[Sequence[str]]) -> bytes:
     rows = b""
     for name, load, active in units:
         rows += bytes(-len(rows) % 8)
-        for text in (name, "what it does", load, active, "", "", f"/unit/{name}"):
+        for text in (name, "what it does", load, active, "", "", _path_of(name)):
             rows += bytes(-len(rows) % 4) + _string(order, text)
         rows += bytes(-len(rows) % 4) + struct.pack(f"{order}I", 0)
         for text in ("", "/"):
@@ -92,8 +97,8 @@ def _string(order: str, text: str) -> bytes:
     return struct.pack(f"{order}I", len(text.encode())) + text.encode() + b"\0"
 
 
-def _message(order: str, kind: int, reply_to: int, signature: str, body: bytes) -> bytes:
-    head = bytes([5, 1]) + b"u\0" + struct.pack(f"{order}I", reply_to)
+def _message(order: str, kind: int, reply_to: int | None, signature: str, body: bytes) -> bytes:
+    head = b"" if reply_to is None else bytes([5, 1]) + b"u\0" + struct.pack(f"{order}I", reply_to)
     head += bytes([8, 1]) + b"g\0" + bytes([len(signature)]) + signature.encode() + b"\0"
     begin = struct.pack(f"{order}cBBBIII", b"l" if order == "<" else b"B", kind, 0, 1, len(body), 7, len(head))
     return begin + head + bytes(-len(head) % 8) + body
