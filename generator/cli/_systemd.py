@@ -54,7 +54,7 @@ def _loaded(connection: DBusConnection, pattern: str, within_s: float) -> Iterat
         return answer
 
     for row in ask(new_method_call(MANAGER, "ListUnitsByPatterns", "asas", ([], [pattern]))):
-        name, load, active, path = row[0], row[2], row[3], row[6]
+        name, _description, load, active, _sub, _follows, path, *_job = row
         if load != "loaded":
             continue
         restarts = 0
