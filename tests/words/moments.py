@@ -1,9 +1,11 @@
 """Print the texts of named moments, to be read aloud: `python -m tests.words.moments --data DIR > PAGE`.
 
 A crash and its days after, a bank run, a coin that stood out, a quiet day, a weekend, a month's turn, a hole, and a
-fresh start. Each is read from fifteen days of bars up to it; a fresh start from its own first bar.
+fresh start. Each is read from fifteen days of bars up to it; a fresh start from its own first bar. Then three reports,
+each from ten weeks of bars.
 """
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
@@ -11,8 +13,12 @@ import numpy as np
 import typer
 
 from generator.catalog.text.now import asset_line, call_sentence, first_screen, headline, regime_summary
+from generator.catalog.text.report.sentences import Part
+from generator.market.bars import BarFrame
+from tests.contradictions.reports import reports
 from tests.words.__main__ import read
 from tests.words.claims import Ground
+from tests.words.lessons import complaints, lessons_of
 from tests.words.raw import Raw
 from tests.words.said import every_bar
 from tests.words.sweep import history_of, texts_of, untrue
@@ -49,26 +55,75 @@ MOMENTS: Final = (
 )
 
 
+REPORTS: Final = ("2022-11-09T22:00", "2023-07-14T06:00", "2023-08-13T12:00")
+REPORT_DAYS: Final = 70
+INTRODUCTION: Final = """# Named moments, as published
+
+Every text on now at moments of a recorded market, the lesson of the hour before, then three whole reports, printed by
+
+    python -m tests.words.moments --data DIR > docs/proof/moments.md
+
+"Untrue" is what the oracles of `tests/words` find against the raw closes. The record of each is as long as the bars it
+was read from: fifteen days, of a fresh start what its name says, of a report ten weeks. The chances and the band of a
+lesson are the test's own; of the ranges that a report counts, those of Bitcoin alone were scored.
+"""
+
+
 def main(*, data: Annotated[Path, typer.Option(help="Folder of recordings of candles, a folder each.")]) -> None:
     """Print each moment's texts, and what is untrue in them."""
     frame = read(data / LONG)
-    closed = frame.t + frame.interval_ms
+    print(INTRODUCTION)
     for moment in MOMENTS:
-        at_ms = int(np.datetime64(moment.at, "ms").astype(np.int64))
-        end = int(np.searchsorted(closed, at_ms, side="right"))
-        part = frame.rows(max(0, end - round(moment.days * BARS_A_DAY)), end)
+        part = until(frame, moment.at, moment.days)
         said = next(iter(every_bar(part, len(part) - 1)))
         ground = Ground(Raw(history_of(part), said.row), said.published)
         wrong = [str(one) for kind, text in texts_of(said.facts, 0) for one in untrue(kind, text, ground)]
 
-        print(f"### {moment.name}: {str(np.datetime64(int(closed[end - 1]), 'ms'))[:16]} UTC\n")
+        closed = datetime.fromtimestamp((int(part.t[-1]) + part.interval_ms) / 1000, UTC)
+        print(f"## {moment.name[0].upper()}{moment.name[1:]}: {closed:%Y-%m-%d %H:%M} UTC\n")
         print(f"**{headline(said.facts)}.** ({said.facts.situation.name.lower().replace('_', ' ')})\n")
         print(f"- First screen: {first_screen(said.facts)}")
         print(f"- State: {regime_summary(said.facts)}")
         print(f"- Call: {call_sentence(said.facts) or 'none'}")
         for asset in ("BTC", "XRP"):
             print(f"- {asset}: {asset_line(said.facts, asset)}")
-        print(f"- Untrue: {'; '.join(wrong) or 'nothing'}\n", flush=True)
+        lesson, untrue_lesson = last_lesson(part)
+        print(f"- Lesson: {lesson}")
+        print(f"- Untrue: {'; '.join([*wrong, *untrue_lesson]) or 'nothing'}\n", flush=True)
+
+    for at in REPORTS:
+        print_report(until(frame, at, REPORT_DAYS), datetime.fromisoformat(at).replace(tzinfo=UTC))
+
+
+def until(frame: BarFrame, at: str, days: float) -> BarFrame:
+    """Return the bars of some days up to a time."""
+    at_ms = int(np.datetime64(at, "ms").astype(np.int64))
+    end = int(np.searchsorted(frame.t + frame.interval_ms, at_ms, side="right"))
+    return frame.rows(max(0, end - round(days * BARS_A_DAY)), end)
+
+
+def last_lesson(part: BarFrame) -> tuple[str, list[str]]:
+    """Return Bitcoin's lesson of the last full hour, and what is untrue in it."""
+    made = [
+        (lesson, hour)
+        for lesson, hour in lessons_of(part.fields["close"], part.t, part.assets, every=1)
+        if lesson.round_id.startswith("BTC-")
+    ]
+    if not made:
+        return "none yet", []
+    lesson, hour = made[-1]
+    point = lesson.point or ""
+    return f"{lesson.summary} {point}".strip(), complaints(lesson.summary, point, lesson.concept, hour)
+
+
+def print_report(part: BarFrame, at: datetime) -> None:
+    """Print a whole report, and what is untrue in it."""
+    _, texts, wrong = list(reports(part, every_hours=1_000_000, named={at}))[-1]
+    words = sum(len(text.split()) for text in texts.values())
+    print(f"## The report of {at:%Y-%m-%d %H:%M} UTC\n")
+    for name, text in texts.items():
+        print(f"**{Part[name.upper()]}.** {text}\n")
+    print(f"{words} words. Untrue: {'; '.join(wrong) or 'nothing'}\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ PRICE: Final = r"\$([\d,]+(?:\.\d+)?)"
 CLOCK: Final = r"(\d\d:\d\d) UTC (today|yesterday)"
 COUNT: Final = r"(no|none|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|[\d,]+)"
 OF_100: Final = r"(all|nearly all|hardly any|\d+ in 100)"
-KIND: Final = r"(?:moves of less than|(?:rises|falls) of between) [\d.]+%(?: either way| and [\d.]+%)"
+KIND: Final = (
+    r"(?:(?:moves|a move) of less than|(?:rises|falls|a rise|a fall) of between) [\d.]+%(?: either way| and [\d.]+%)"
+)
 SPAN: Final = r"(the last (?:year|\w+ (?:months|weeks|days)|day))"
 LUCK: Final = r"(\d+) in 100 \((\d+) to (\d+)(?: allowing for luck)?"
 FEWEST: Final = 30
@@ -427,13 +429,13 @@ def like_days(case: Case) -> tuple[list[int], float, float]:
 
 def _like_kind(text: str, case: Case) -> list[str]:
     _, least, most = like_days(case)
-    small = re.fullmatch(rf"moves of less than {SIZE} either way", text)
+    small = re.fullmatch(rf"(?:moves|a move) of less than {SIZE} either way", text)
     if small:
         return off(small.group(1), most, "days like this one", 0.02 * most) + wrong(least, "it was no small day")
-    large = re.fullmatch(rf"(rises|falls) of between {SIZE} and {SIZE}", text)
+    large = re.fullmatch(rf"(?:a )?(rise|fall)s? of between {SIZE} and {SIZE}", text)
     if large is None:
         return [f"not read: {text}"]
-    out = wrong((large.group(1) == "rises") != (case.raw.market(DAY) > 0), f"{text} of {case.raw.market(DAY):.2f}%")
+    out = wrong((large.group(1) == "rise") != (case.raw.market(DAY) > 0), f"{text} of {case.raw.market(DAY):.2f}%")
     return out + off(large.group(2), least, "days like this one", 0.02) + off(large.group(3), most, "such days", 0.02)
 
 
@@ -450,9 +452,10 @@ def _like_days(match: re.Match[str], case: Case) -> list[str]:
 
 def _few_like_days(match: re.Match[str], case: Case) -> list[str]:
     many, noun, kind = match.groups()
+    is_one = noun == "day"
     out = _near(count(many), len(like_days(case)[0]), "days like this one") + _like_kind(kind, case)
     out += wrong(not 0 < count(many) < FEWEST, f"{many} days are not few")
-    return out + wrong((noun == "day") != (many == "one"), f"{many} {noun}")
+    return out + wrong(is_one != (many == "one") or is_one != kind.startswith("a "), f"{many} {noun}, {kind}")
 
 
 def _no_like_days(match: re.Match[str], case: Case) -> list[str]:
@@ -802,7 +805,7 @@ SENTENCES: Final = (
     ),
     _reads(
         _few_like_days,
-        rf"Our record holds only {COUNT} separate (days?) like this one, with ({KIND}): too few to say ",
+        rf"Our record holds only {COUNT} (day|separate days) like this one, with ({KIND}): too few to say ",
         r"what usually follows, ",
         r"and we do not guess\.",
     ),

@@ -69,8 +69,10 @@ _PARTS_IN_WORDS: Final = (
 def _like_kind(facts: ReportFacts) -> str:
     like = known(facts.like_days)
     if not like.smallest:
-        return f"moves of less than {figures.size(like.largest)} either way"
-    rises = "rises" if (facts.day or 0.0) > 0 else "falls"
+        moves = "a move" if like.n == 1 else "moves"
+        return f"{moves} of less than {figures.size(like.largest)} either way"
+    rise = "rise" if (facts.day or 0.0) > 0 else "fall"
+    rises = f"a {rise}" if like.n == 1 else f"{rise}s"
     return f"{rises} of between {figures.size(like.smallest)} and {figures.size(like.largest)}"
 
 
@@ -126,7 +128,7 @@ def _count(count: int) -> str:
 
 
 def _separate(count: int) -> str:
-    return f"{in_words(count)} separate day{'' if count == 1 else 's'}"
+    return "one day" if count == 1 else f"{in_words(count)} separate days"
 
 
 _FIGURES: Final[dict[str, Slot[ReportFacts]]] = {
