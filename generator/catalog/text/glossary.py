@@ -43,15 +43,13 @@ GLOSSARY: Final[dict[str, str]] = {
     ),
     "breadth": f"The share of the {ASSETS_IN_WORDS} coins that rose over the last 24 hours.",
     "dispersion": "How far apart the coins' price changes lie. Low dispersion means that they move together.",
-    "trend": (
-        "The direction that prices have kept for hours. Of the market: up while a rising regime is likely, "
-        "down while a falling one is, else none."
-    ),
+    "trend": "Of the last 24 hours: up on a rising day, down on a falling one, else sideways.",
     "momentum": "How strongly a price has moved in one direction over the last hours.",
     "breakout": "A price above its highest of the 24 hours before the present hour.",
     "breakdown": "A price below its lowest of the 24 hours before the present hour.",
     "usual day": (
-        "The median size of the moves of the kept days, up to 30: half of these days moved more, half moved less."
+        "The median size of all moves over 24 hours on record: half of them were larger, half smaller. So are a usual "
+        "hour and a usual week."
     ),
     "candle": "The first, highest, lowest and last price of an interval, here of five minutes. Also called a bar.",
     "volume": "How much was traded in a given time.",
@@ -149,18 +147,25 @@ GLOSSARY: Final[dict[str, str]] = {
 
 # Terms of the pages only.
 PAGE_TERMS: Final[dict[str, str]] = {
+    "average coin": "The mean of the coins' moves, of three coins at least. With fewer it is Bitcoin alone.",
     "bias": "The call for one asset in three words: UP, DOWN or FLAT. FLAT is a small move or no call.",
     "brain": "The program that reads the market: statistics, not a person and not a chatbot.",
+    "calm, normal, rough, wild": (
+        "How the volatility expected of the next four hours ranks among all hours on record, from low to high."
+    ),
     "consensus": "The answer with the most votes in a round. NONE means that no one voted.",
+    "correlation": "How far prices move together: 1 is in step, 0 without any link, -1 always opposite.",
     "interval (95%)": "The range in which the true rate plausibly lies. The fewer the cases, the wider it is.",
     "leaderboard": "The voters by the lower end of their hit rate's interval.",
     "lesson": "What a finished round shows: the move, how rare it was, the chances, the score, and one idea.",
+    "record": "What the service has kept of the market, a year at most. What is usual, rare or largest is so on record.",
     "risk score": "From 0 to 100: where the volatility expected for the next four hours ranks on record.",
     "round": "One question of the Arena, with a start and an end.",
     "sealed forecast": (
         "The brain's forecast, fixed before the vote and hidden until the round starts. "
         "Its digest proves that it was not changed."
     ),
+    "spell": "A time in which the market stayed in one state, such as calm, without a break.",
     "stale": "Past its valid_until time, and no longer a description of now.",
     "tick": "One cycle of the service, each minute: read the market, update the forecasts, publish.",
     "x402": (
