@@ -158,7 +158,7 @@ PAGE_TERMS: Final[dict[str, str]] = {
     "interval (95%)": "The range in which the true rate plausibly lies. The fewer the cases, the wider it is.",
     "leaderboard": "The voters by the lower end of their hit rate's interval.",
     "lesson": "What a finished round shows: the move, how rare it was, the chances, the score, and one idea.",
-    "record": "What the service has kept of the market, a year at most. What is usual, rare or largest is so on record.",
+    "record": "What the service has kept of the market, a year at most. Usual, rare and largest are so on record.",
     "risk score": "From 0 to 100: where the volatility expected for the next four hours ranks on record.",
     "round": "One question of the Arena, with a start and an end.",
     "sealed forecast": (
