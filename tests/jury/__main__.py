@@ -4,6 +4,7 @@ JURY_JS and JURY_PYTHON name their environments, as `.ci/outside` makes them; WO
 Two rows run at a time, against one service and its devnet; all of them take some 165 s of processor.
 """
 
+import resource
 import sys
 import tempfile
 import time
@@ -32,7 +33,8 @@ def main() -> int:
             lost += result.startswith(LOST)
             print(f"| {judge.family} | {judge.tool} | {judge.version} | {result} | {seconds:.0f} |", flush=True)
 
-    print(f"\n{len(judges)} rows, {lost} lost, {time.monotonic() - began:.0f} s", flush=True)
+    wall_s = time.monotonic() - began
+    print(f"\n{len(judges)} rows, {lost} lost, {wall_s:.0f} s, {processor_s():.0f} s of processor", flush=True)
     return 1 if lost else 0
 
 
@@ -44,6 +46,12 @@ def judged(place: Court, judge: Judge) -> tuple[str, float]:
     except Exception as error:  # noqa: BLE001  whatever it is, an answer was lost
         result = f"{LOST}: {' '.join(str(error).split())[:600]}"
     return result, time.monotonic() - began
+
+
+def processor_s() -> float:
+    """Return what this process used, with all that it started and that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(row.ru_utime + row.ru_stime for row in used)
 
 
 if __name__ == "__main__":

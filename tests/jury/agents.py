@@ -141,6 +141,8 @@ async def _official_python(command: Sequence[str], calls: Sequence[Mapping[str, 
 
 
 # A process for each call, so one call of each kind of answer.
+TOOL_ERROR: Final = 5
+"""With what the inspector ends where a tool answered an error, which is an answer."""
 INSPECTED: Final = (("fresh", 4), ("stale", 0), ("down", 8), ("unpaid", 8), ("above the cap", 8), ("lost answer", 7))
 
 
@@ -152,8 +154,7 @@ def inspector(court: Court) -> str:
         pairs = [f"{key}={value}" for key, value in arguments.items() if value is not None]
         options = ["--method", "tools/call", "--tool-name", name, *(["--tool-arg", *pairs] if pairs else [])]
         try:
-            # It ends with 5 where the tool answered an error, which is an answer.
-            end = json.loads(_inspected(court, state, options, codes=range(128)))
+            end = json.loads(_inspected(court, state, options, codes=(0, TOOL_ERROR)))
         except (AssertionError, ValueError) as error:
             end = {"thrown": str(error)}
         faults.append(fault(state, place, end))
@@ -166,7 +167,8 @@ def inspector(court: Court) -> str:
 
 def _inspected(court: Court, state: str, options: Sequence[str], codes: Sequence[int] = (0,)) -> str:
     place = court.folder / f"inspector-{state}"
-    command = [*bin_of("mcp-inspector"), "--cli", *served(court, state, place)]
+    # By default it waits 15 s for a server to start, which a loaded machine needs for its imports; `run` has a limit.
+    command = [*bin_of("mcp-inspector"), "--cli", "--connect-timeout", "0", *served(court, state, place)]
     return run([*command, *options], REPOSITORY, codes=codes)
 
 

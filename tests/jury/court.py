@@ -16,7 +16,7 @@ from tests.support.processes import REPOSITORY, clean_environment
 PEERS: Final = REPOSITORY / "tests" / "peers" / "jury"
 JURY_JS: Final = os.environ.get("JURY_JS", "")
 """A folder with the node_modules of tests/peers/jury/package.json."""
-JURY_PYTHON: Final = os.environ.get("JURY_PYTHON", "")
+JURY_PYTHON: Final = str(Path(given).absolute()) if (given := os.environ.get("JURY_PYTHON")) else ""
 """A Python that has tests/peers/jury/requirements.txt."""
 WANTED: Final = {
     "js": "JURY_JS names no folder with the packages of tests/peers/jury/package.json",
