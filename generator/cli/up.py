@@ -253,7 +253,6 @@ def _supervise(settings: GeneratorSettings, market: list[str], devnet: int | Non
 
         if _wait_ready(settings, before, children, stopping):
             _welcome(settings, market[1], devnet)
-            _warn_unsold(settings)
         return _watch(children, stopping)
     finally:
         for child in children:  # the schedule first: its tick drains
@@ -329,6 +328,7 @@ def _watch(children: list[Child], stopping: list[int]) -> int:
 
 
 def _welcome(settings: GeneratorSettings, source: str, devnet: int | None) -> None:
+    """Print what is up and what to do with it, and after it what this start cannot sell."""
     origin = local_origin(settings.host, settings.port)
     emi = _own_name()
     marks = {"simulated": "a SIMULATED market, not real prices", "recorded": "a RECORDED market, replayed"}
@@ -357,12 +357,8 @@ def _welcome(settings: GeneratorSettings, source: str, devnet: int | None) -> No
 """,
         flush=True,
     )
-
-
-def _warn_unsold(settings: GeneratorSettings) -> None:
-    """Say what is not for sale in this start, and why."""
     with suppress(OSError):
-        for lacking, names in _unsold(local_origin(settings.host, settings.port)).items():
+        for lacking, names in _unsold(origin).items():
             print(f"emi: not for sale now: {', '.join(names)}. {lacking}", file=sys.stderr, flush=True)
 
 

@@ -1,12 +1,17 @@
 """`emi up` hears its children, and says once that one is silent."""
 
+import json
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from gateway.wire.notify import ALIVE, notify_supervisor
-from generator.cli.up import SILENT_S, Ear
+from generator.catalog.products import PRODUCTS
+from generator.cli.up import SILENT_S, Ear, _welcome
+from generator.settings import GeneratorSettings
+from tests.support import local_servers
 
 
 def speak(ear: Ear) -> None:
@@ -48,3 +53,34 @@ def test_a_child_that_speaks_each_minute_is_never_called_silent(ear: Ear) -> Non
         heard.append(ear.listen(60 * minute))
 
     assert heard == [None] * 60
+
+
+def shown_after_the_welcome(lacking: dict[str, str], capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Return what `emi up` says on standard error of a start in which products lack something, by their path."""
+
+    def answer(path: str, _body: bytes | None) -> tuple[int, bytes]:
+        if path not in lacking:
+            return 402, b"{}"
+        return 503, json.dumps({"detail": lacking[path], "reason": "not_for_sale"}).encode()
+
+    with local_servers.answering(answer) as origin:
+        _welcome(GeneratorSettings(port=int(origin.rpartition(":")[2]), state_dir=Path("state")), "recorded", None)
+    return capsys.readouterr().err.splitlines()
+
+
+def test_a_start_that_can_sell_nothing_says_on_the_console_what_each_product_lacks(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    month = "Needs 30 days of 5-minute bars to say what is sold here; it has 1.8."
+    label = "Not sold while the market has no label."
+    regime, *others = [product.path for product in PRODUCTS]
+
+    nothing = shown_after_the_welcome({regime: label} | dict.fromkeys(others, month), capsys)
+    one = shown_after_the_welcome({regime: label}, capsys)
+    everything = shown_after_the_welcome({}, capsys)
+
+    assert nothing == [
+        f"emi: not for sale now: market-regime. {label}",
+        f"emi: not for sale now: main-brain, atlas, atlas-human-report. {month}",
+    ]
+    assert (one, everything) == ([f"emi: not for sale now: market-regime. {label}"], [])
