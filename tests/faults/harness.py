@@ -5,7 +5,7 @@ import base64
 import functools
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -25,6 +25,7 @@ from gateway.devnet.transactions import parse_item, signed
 from gateway.devnet.wallet import SignedPayment, pay
 from gateway.ledger.store import Ledger as PaymentsLedger
 from gateway.settings import DEMO_PAYEE, GatewaySettings
+from gateway.upstream.facilitator import SUPPORTED_RETRY_S
 from gateway.upstream.http_client import Http
 from gateway.wire.algorand import ROUND_S
 from gateway.wire.networks import DEVNET
@@ -38,7 +39,6 @@ from tests.support.vaults import GENERATION, PATHS, PRICES, write_vault
 PRODUCT = PATHS["x402-market-regime"]
 PRICE = PRICES["x402-market-regime"]
 MONEY = 5_000_000
-LIMITS = ("verify_timeout_seconds", "settle_timeout_seconds")
 PAYEE_MARGIN_ROUNDS = 20
 # A node of this process is slow when the machine is busy: only its faults shall make it look down.
 PATIENT_TIMEOUT_S = 10.0
@@ -55,6 +55,7 @@ class FaultHarness:
     clock: ManualClock
     client: httpx2.AsyncClient
     folder: Path
+    limits: Mapping[str, float] = field(default_factory=dict)  # for the facilitator's answers, by setting
     buyer: Key = field(default_factory=new_key)
     _replaced: dict[str, datetime] = field(default_factory=dict)
     _newest: str = GENERATION
@@ -128,10 +129,13 @@ class FaultHarness:
         rounds = payment.last_valid - self.ledger.rounds.current() + PAYEE_MARGIN_ROUNDS
         await self.pass_time(rounds * ROUND_S)
 
+    def be_hasty(self) -> None:
+        """Wait for the facilitator no longer than the limits given, which are for a fault: a start may take longer."""
+        self.state.facilitator._settings = self.state.settings.model_copy(update=self.limits)
+
     def be_patient(self) -> None:
-        """Wait for the facilitator as long as in production; a mode's own time limits are for its fault."""
-        limits = {name: GatewaySettings.model_fields[name].default for name in LIMITS}
-        self.state.facilitator._settings = self.state.settings.model_copy(update=limits)
+        """Wait for the facilitator as long as in production, as from the start."""
+        self.state.facilitator._settings = self.state.settings
 
     def drain(self) -> None:
         """Take the buyer's money away, as another payment of theirs would."""
@@ -162,13 +166,15 @@ def _first_start() -> Path:
 
 
 @asynccontextmanager
-async def harness(folder: Path, *, dead_address: bool = False, **settings: Any) -> AsyncIterator[FaultHarness]:
+async def harness(
+    folder: Path, *, dead_address: bool = False, limits: Mapping[str, float] | None = None
+) -> AsyncIterator[FaultHarness]:
     """Open a harness in an empty folder.
 
     Args:
         folder: for vault and databases.
         dead_address: the outside is known by a name whose first address is dead.
-        settings: of the gateway.
+        limits: for the facilitator's answers, by setting, once the harness is hasty.
     """
     clock = ManualClock()
     began = clock.monotonic()
@@ -183,14 +189,22 @@ async def harness(folder: Path, *, dead_address: bool = False, **settings: Any) 
             stack.enter_context(black_hole(dead, port))
             http = await stack.enter_async_context(Http(Names(dead, "127.0.0.1")))
             url = f"http://{NAME}:{port}"
-        app = build_app(outside(folder, url, **settings), clock=clock, http=http)
+        app = build_app(outside(folder, url), clock=clock, http=http)
         transport = httpx2.ASGITransport(app=app, client=("203.0.113.9", 40_000), raise_app_exceptions=False)
         async with (
             RunningApp(app) as running,
             httpx2.AsyncClient(transport=transport, base_url="http://gateway") as client,
         ):
             running.state.chain.quick_timeout_s = PATIENT_TIMEOUT_S
-            yield FaultHarness(running, proxy, devnet.state.ledger, clock, client, folder)
+            await _until_it_sells(running.state, clock)
+            yield FaultHarness(running, proxy, devnet.state.ledger, clock, client, folder, limits or {})
+
+
+async def _until_it_sells(state: GatewayState, clock: ManualClock) -> None:
+    """Refresh again where a busy machine did not end that of the start in time: this clock never comes to the next."""
+    while state.quotes.absence() is not None:
+        clock.step(SUPPORTED_RETRY_S)
+        await state.refresh()
 
 
 def outside(folder: Path, url: str, **settings: Any) -> GatewaySettings:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from aiohttp import web
 
@@ -72,7 +71,7 @@ class Mode:
         adopted: when it is over and the payment is 409, the operator adopts it, and it is presented twice more.
         hoards: in the end the facilitator broadcasts whatever it was handed for settling.
         rule: which rule of docs/explain/payments.md decides.
-        settings: of the gateway.
+        limits: for the facilitator's answers while the fault lasts, in seconds, by setting.
         dead_address: facilitator and nodes have another address, listed first, that does not answer.
     """
 
@@ -86,7 +85,7 @@ class Mode:
     adopted: bool = False
     hoards: bool = True
     rule: str = "unknown"
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    limits: Mapping[str, float] = field(default_factory=dict)
     dead_address: bool = False
 
 
@@ -95,7 +94,7 @@ def settles_then(name: str, answer: Behaviour, answers: str = "200 200 | 200 200
 
 
 SETTLES_THEN = (
-    Mode("settles, then never answers", {"settle": after(never)}, "200 200 | 200 200", settings=HASTY),
+    Mode("settles, then never answers", {"settle": after(never)}, "200 200 | 200 200", limits=HASTY),
     settles_then("answers 500", SERVER_ERROR),
     settles_then("answers 502 in HTML", BAD_GATEWAY),
     settles_then("answers 429", answering_json({"error": "slow down"}, 429)),
@@ -138,7 +137,7 @@ WITHOUT_SETTLING = (
     Mode("answers 500, settles nothing", {"settle": SERVER_ERROR}, "503 503 | 200 200"),
     Mode("answers 500, settles nothing, strangers' answers behind all", A_STRANGERS, "503 503 | 200 200"),
     Mode("answers {}, settles nothing", {"settle": EMPTY}, "503 503 | 200 200"),
-    Mode("never answers, settles nothing", {"settle": never}, "503 503 | 200 200", settings=HASTY),
+    Mode("never answers, settles nothing", {"settle": never}, "503 503 | 200 200", limits=HASTY),
     Mode(
         "refuses: the money is gone since verify",
         {},
@@ -164,13 +163,13 @@ LATE = (
         {"settle": never},
         "503 503 200 | 200 200",
         late=True,
-        settings=HASTY,
+        limits=HASTY,
     ),
     Mode("late landing: settlement_pending, lands later", {"settle": PENDING}, "503 503 200 | 200 200", late=True),
     Mode("late landing: transaction failed, lands later", {"settle": LATE_REASON}, "503 503 200 | 200 200", late=True),
     Mode("late landing: resets, lands later", {"settle": reset}, "503 503 200 | 200 200", late=True),
     Mode("slow: settles within the time limit", {"settle": delayed(0.3, honest)}, "200 200 | 200 200"),
-    Mode("slow: settles past the time limit", {"settle": too_late(honest)}, "503 503 | 200 200", settings=HASTY),
+    Mode("slow: settles past the time limit", {"settle": too_late(honest)}, "503 503 | 200 200", limits=HASTY),
 )
 VERIFY = tuple(
     Mode(
@@ -178,7 +177,7 @@ VERIFY = tuple(
         {"verify": answer},
         "503 503 | 200 200",
         rule="verdict",
-        settings={"verify_timeout_seconds": 1.0} if answer is never else {},
+        limits={"verify_timeout_seconds": 1.0} if answer is never else {},
     )
     for name, answer in {
         "500": SERVER_ERROR,

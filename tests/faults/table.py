@@ -73,6 +73,7 @@ class Play:
         mode, on = self._row.mode, self._on
         payment = await on.sign()
         payments = [payment]
+        on.be_hasty()
         on.proxy.fault({**mode.faults, **({"settle": self._drained} if mode.drained else {})})
         await self._duplicates(payment)
         for _ in range(mode.under - 1):
@@ -178,7 +179,7 @@ async def play_all(modes: Sequence[Mode], folder: Path) -> list[Row]:
             # One after the other: making a ledger is work, and it must not eat into another's time limits.
             async with opening:
                 on = await stack.enter_async_context(
-                    harness(folder / str(number), dead_address=mode.dead_address, **mode.settings)
+                    harness(folder / str(number), dead_address=mode.dead_address, limits=mode.limits)
                 )
             return await Play(on, mode).run()
 
