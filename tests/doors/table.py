@@ -61,7 +61,6 @@ class Door:
     read: Read
     hostile: tuple[bytes, ...]
     refusals: tuple[type[Exception], ...] = ()  # none: whatever is wrong is answered, and nothing is raised
-    is_slow: bool = False  # takes more than a tenth of a millisecond a case
 
 
 def _json(*values: Any) -> tuple[bytes, ...]:
@@ -285,28 +284,24 @@ CLAIMS: Final = {
 DOORS: Final[Mapping[str, Callable[[], Door]]] = {
     "JSON": lambda: Door(ROWS, read_json, HOSTILE_JSON, (ForeignBytesError,)),
     "msgpack": lambda: Door(GOOD, read_msgpack, HOSTILE_MSGPACK, (ForeignBytesError,)),
-    "ballot": lambda: Door(GOOD, _ballot, HOSTILE_MSGPACK, is_slow=True),
-    "row of an indexer": lambda: Door(ROWS, _row, HOSTILE_JSON, (ForeignBytesError,), is_slow=True),
+    "ballot": lambda: Door(GOOD, _ballot, HOSTILE_MSGPACK),
+    "row of an indexer": lambda: Door(ROWS, _row, HOSTILE_JSON, (ForeignBytesError,)),
     "daily question": lambda: Door(
         (b"BTC-DAILY-20261124", b"BTC-DAILY-99991225"), _question, HOSTILE_CSV, (ValueError,)
     ),
     "answer of a facilitator": lambda: Door(VERDICTS, _facilitator, HOSTILE_JSON, (RemoteError,)),
     "answer of a node": lambda: Door((msgpack.packb(SHOWN),), _node, HOSTILE_MSGPACK),
-    "payment": lambda: Door(_json(Buyer().pay().value), _payment, HOSTILE_JSON, (PaymentInvalid,), is_slow=True),
-    "manifest of the vault": lambda: Door(
-        (vault_manifest(),), read_manifest, HOSTILE_JSON, (VaultUnreadable,), is_slow=True
-    ),
+    "payment": lambda: Door(_json(Buyer().pay().value), _payment, HOSTILE_JSON, (PaymentInvalid,)),
+    "manifest of the vault": lambda: Door((vault_manifest(),), read_manifest, HOSTILE_JSON, (VaultUnreadable,)),
     "manifest of a backup": lambda: Door((BACKUP,), _backup, HOSTILE_JSON, (BackupError,)),
-    "recorded candles": lambda: Door((CANDLES,), _recorded, HOSTILE_CSV, (UnreadableFileError,), is_slow=True),
+    "recorded candles": lambda: Door((CANDLES,), _recorded, HOSTILE_CSV, (UnreadableFileError,)),
     "entry of the log": lambda: Door(
         tuple(entry for _, entry in _audits()[1].values()), _entry, HOSTILE_JSON, (AuditError,)
     ),
     "daily.json": lambda: Door((_published(DAILY_JSON),), _daily, HOSTILE_JSON),
-    "ranges.jsonl": lambda: Door((_published(RANGES_JSONL)[:2_000],), _ranges, HOSTILE_JSON, is_slow=True),
-    "published ballots": lambda: Door(
-        (_published(path_of(VOTED)),), _ballots, HOSTILE_JSON, (RecountError,), is_slow=True
-    ),
-    "receipt": lambda: Door(_json(CLAIMS), _receipt, HOSTILE_JSON, (VerifyError,), is_slow=True),
+    "ranges.jsonl": lambda: Door((_published(RANGES_JSONL)[:2_000],), _ranges, HOSTILE_JSON),
+    "published ballots": lambda: Door((_published(path_of(VOTED)),), _ballots, HOSTILE_JSON, (RecountError,)),
+    "receipt": lambda: Door(_json(CLAIMS), _receipt, HOSTILE_JSON, (VerifyError,)),
     "file of a receipt": lambda: Door(_json(RECEIPT_FILE), _receipt_file, HOSTILE_JSON, (VerifyError,)),
     "did.json": lambda: Door(
         _json(did_document(ORIGIN, [KEY.public])), _document, HOSTILE_JSON, (ForeignBytesError, ReceiptError)
