@@ -75,7 +75,7 @@ PAGES: Final[tuple[SitePage, ...]] = (
              "What one address voted and answered, scored next to the brain and what is usual, with intervals. "
              "The key stays with you.", primary=False),
     _page(links.TRACK_RECORD, "Track record", "How good the forecasts were",
-          "How often forecasts came true, how sure they were, and how they compare with simple rules. "
+          "How often forecasts were right, how sure they were, and how they compare with simple rules. "
           "Every miss is kept."),
     _page(links.LEARN, "Learn", "Learn to read a market without being fooled by it",
           "Nine chapters on chance and markets, each with a guess and this month's numbers; what a regime is; lessons "
@@ -158,8 +158,8 @@ class SharePicture:
 
 
 FEEDS: Final = (
-    Feed(links.FEED_JSON, "application/feed+json", "News of the market and of rounds (JSON Feed)"),
-    Feed(links.FEED_ATOM, "application/atom+xml", "News of the market and of rounds (Atom)"),
+    Feed(links.FEED_JSON, "application/feed+json", "News as JSON Feed"),
+    Feed(links.FEED_ATOM, "application/atom+xml", "News as Atom"),
 )
 _SHARED: Final = (1200, 630)  # the size that Open Graph's readers crop nothing from
 SHARE_PICTURE: Final = SharePicture(

@@ -112,8 +112,8 @@ class Series(NamedTuple):
 
 
 SERIES: Final = (
-    Series("ranges", f"Ranges of {ASSETS_IN_WORDS} assets over four horizons and the moves that came", RANGE_FIELDS),
-    Series("hourly", f"Hourly forecasts of {ASSETS_IN_WORDS} assets and what came true", HOURLY_FIELDS),
+    Series("ranges", f"Ranges of {ASSETS_IN_WORDS} assets over four horizons and the moves", RANGE_FIELDS),
+    Series("hourly", f"Hourly forecasts of {ASSETS_IN_WORDS} assets and what happened", HOURLY_FIELDS),
     Series("rounds", "Finished Arena rounds with forecast, votes and outcome", ROUND_FIELDS),
 )
 PRACTICE_ITEMS: Final = "practice"  # further files of a month that is over
@@ -146,7 +146,7 @@ DOWNLOADS: Final = (
     PublicFile(
         LADDER_JSON,
         "application/json",
-        "How the chances of moves beyond each level came true: scores next to base rates, and reliability",
+        "How often moves beyond each level happened: scores next to base rates, and reliability",
     ),
     PublicFile(PRACTICE_MONTHS, "application/json", "The months of past hours to judge: their items and truths"),
 )

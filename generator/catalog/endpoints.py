@@ -114,7 +114,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
             "a representative sample",
         ),
         truth_statement=(
-            "A count of votes by whoever came. It may be sparse or empty, and one person may hold many addresses."
+            "A count of votes by whoever sent one. It may be sparse or empty, and one person may hold many addresses."
         ),
         next_resource="shared-intelligence",
         first_read=(("round", "round_id"), ("human_consensus", "consensus"), ("human_consensus", "total")),

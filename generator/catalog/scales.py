@@ -108,7 +108,7 @@ SCALES: Final[dict[str, Scale]] = {
     "*change_24h*": Scale("percent", "-100..", "Change over 24 hours."),
     "hit_rate_*": Scale(
         "percent", "0..100",
-        "How often a call came true, or an end of its interval.",
+        "How often a call was right, or an end of its interval.",
         "Read it with n and the baselines.",
     ),
     "pinball": Scale(
@@ -191,7 +191,7 @@ CAUTIONS: Final[dict[str, str]] = {
     "Bias": "No skill in direction is shown: read the track record. FLAT is a small move or no call: read call.",
     "Call": "none claims nothing: it has no hit and no miss, and no evidence is for or against it.",
     "Prediction": "NEUTRAL is a small move or no call: read call. With brain_silent true there is no forecast.",
-    "Consensus": "A count of whoever came: one person may hold many addresses.",
+    "Consensus": "A count of whoever voted: one person may hold many addresses.",
     "LiquidityContext": "Tested on simulated markets only, never on recorded order books. A book can vanish.",
     "DerivativesState": (
         "Every contract has a long and a short: funding says which side pays, not that more people are on it."

@@ -272,7 +272,7 @@ class Concept(Word):
     CLUSTERING = "clustering", "Large moves follow large moves."
     LUCK = "luck", "Being right by a margin that means nothing."
     CROWD_BIAS = "crowd_bias", "Where votes lean, whatever happens."
-    CALIBRATION = "calibration", "Whether chances come true as often as they say."
+    CALIBRATION = "calibration", "Whether things happen as often as their chances say."
     ONE_ROUND = "one_round", "How little a single round shows."
     CORRELATION = "correlation", "Assets that move together."
     REVERSION = "reversion", "Volatility returns to its mean."
@@ -368,9 +368,9 @@ READ_DERIVATIVES: Final[dict[DerivativesState, str | None]] = {
 class Side(Word):
     """How a family of evidence bears on the call. It is context, and decides no call."""
 
-    FOR = "for", "It points the way that is called."
-    AGAINST = "against", "It points another way than the one called."
-    NEUTRAL = "neutral", "It points neither way, or there is no call."
+    FOR = "for", "It agrees with the call."
+    AGAINST = "against", "It speaks against the call."
+    NEUTRAL = "neutral", "It speaks for neither way, or there is no call."
     MISSING = "missing", "It is not known."
 
 

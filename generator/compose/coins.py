@@ -88,7 +88,7 @@ class Forecasted(Called):
 
     probabilities: Probabilities | None = Field(description="Chances of the three outcomes; null without a forecast.")
     base_rates: Probabilities | None = Field(
-        description="How often each outcome came up in the past, the comparison; null without a forecast."
+        description="How often each outcome happened in the past, the comparison; null without a forecast."
     )
     ranges: dict[str, MoveRange] | None = Field(description=RANGES)
 
@@ -97,7 +97,7 @@ class Agreeing(Body):
     """How far the evidence agrees with the call. It is context: no call rests on it."""
 
     agreement_percent: float | None = Field(
-        description="Of the families of evidence that point up or down, the share that points the way of the call, "
+        description="Of the families of evidence that speak for a rise or a fall, the share that agrees with the call, "
         "percent 0..100; null without a call."
     )
     coverage_percent: float | None = Field(description="Families of evidence present, percent 0..100.")

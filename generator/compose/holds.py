@@ -97,7 +97,7 @@ def holds_statement(record: HoldRecord) -> str:
     if not scores.n:
         return f"No label's chance to stand for {_AHEAD} has been scored yet."
     if scores.n < ENOUGH:
-        return f"Only {quantity(scores.n, 'chance')} of a label to stand for {_AHEAD} came due: too few to tell."
+        return f"Only {quantity(scores.n, 'chance')} of a label to stand for {_AHEAD} could be judged: too few to tell."
 
     said = (
         f"Of {scores.n} labels {in_words(scores.held)} still stood {_AHEAD} later; "

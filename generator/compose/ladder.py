@@ -21,7 +21,7 @@ from generator.market.bars import BarFrame
 _HOURS: Final = 24
 DAY_AHEAD: Final = "What the next 24 hours usually do, by hour of the day; null without a month of 5-minute bars."
 PAIRS: Final = "How each two assets moved together over the kept month; empty without a month of 5-minute bars."
-LAST_WEEK: Final = "Asset symbol to how its ranges of the last seven days held, by horizon; only where one came due."
+LAST_WEEK: Final = "Asset symbol to how its ranges of the last seven days held, by horizon; only where one was judged."
 
 
 def _is_false(value: object) -> bool:
@@ -77,14 +77,14 @@ class PartitionShares(Body):
 
 
 class AssetPartition(Body):
-    """The next four hours of one asset in three parts of which one comes true."""
+    """The next four hours of one asset in three parts of which one happens."""
 
     usual_move_percent: float = Field(
         description="Half-width of the middle third of moves over four hours, either way, percent: 0.6386 of the "
         "median size of the last week's moves, within which about one move in three ends."
     )
     chances: PartitionShares = Field(description="How likely each part is.")
-    base_rates: PartitionShares = Field(description="How often each part came before: the comparison.")
+    base_rates: PartitionShares = Field(description="How often each part happened before: the comparison.")
 
 
 class PartitionBlock(Body):

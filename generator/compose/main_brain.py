@@ -64,11 +64,10 @@ class Brain(OverallDirection):
     """The brain's overall state."""
 
     evidence_for: int | None = Field(
-        description="Facts that point the way of the assets' calls; one about the whole market counts once. They are "
-        "context."
+        description="Facts that agree with the assets' calls; one about the whole market counts once. They are context."
     )
     evidence_against: int | None = Field(
-        description="Facts that point another way, counted likewise; 0 without a call."
+        description="Facts that speak against them, counted likewise; 0 without a call."
     )
     evidence_missing: int | None = Field(description="Facts that could not be read, counted likewise.")
 
@@ -115,11 +114,11 @@ class BrainSummary(OverallDirection):
 
 
 class EvidenceBlock(Body):
-    """Families of evidence and where each points, by how it bears on the call: context, not a reason."""
+    """Families of evidence and what each speaks for, by how it bears on the call: context, not a reason."""
 
-    supporting: tuple[str, ...] = Field(description="What points the way of the call; empty without one.")
-    opposing: tuple[str, ...] = Field(description="What points another way; empty without a call.")
-    neutral: tuple[str, ...] = Field(description="What points neither way, and everything without a call.")
+    supporting: tuple[str, ...] = Field(description="What agrees with the call; empty without one.")
+    opposing: tuple[str, ...] = Field(description="What speaks against it; empty without a call.")
+    neutral: tuple[str, ...] = Field(description="What speaks for neither way, and everything without a call.")
     missing: tuple[str, ...] = Field(description="What could not be read.")
 
 
@@ -158,10 +157,10 @@ class X402MainBrainPaidResponse(envelope.PaidResponse):
 
 
 class Reason(Body):
-    """One family of evidence: which way it points, and how that bears on the forecast."""
+    """One family of evidence: which way it speaks for, and how that bears on the forecast."""
 
     family: str = Field(description="trend, momentum, volatility, breadth, liquidity or derivatives.")
-    points: Points | None = Field(description="up, down or flat; null where it points nowhere or is unknown.")
+    points: Points | None = Field(description="up, down or flat; null where unknown.")
     bears_on_call: Side = Field(
         description="for, against or neutral to the call, neutral without one; missing where unknown."
     )
@@ -177,7 +176,7 @@ class Reasoning(coins.Weighed):
         description="True where no forecast is made: the NEUTRAL next to it claims nothing and is never scored."
     )
     summary: str = Field(description="The reading in words.")
-    reason_points: tuple[str, ...] = Field(description="The evidence in words, each after the direction it points to.")
+    reason_points: tuple[str, ...] = Field(description="The evidence in words, each after the direction it speaks for.")
     reasons: tuple[Reason, ...] = Field(description="What each of these points is about, in their order.")
     horizon_minutes: int | None = Field(description="How far ahead the forecast looks, minutes.")
 

@@ -104,12 +104,12 @@ class IntelligenceLayer(Body):
     liquidity: AtlasLiquidity = Field(description="Liquidity.")
     cross_asset: CrossAsset = Field(description="How the assets move against each other.")
     ladder: LadderBlock = Field(description="How likely moves beyond several levels are, at the end and on the way.")
-    partition: PartitionBlock = Field(description="The next four hours in three parts, of which one comes true.")
+    partition: PartitionBlock = Field(description="The next four hours in three parts, of which one happens.")
     day_ahead: DayAhead | None = Field(description=DAY_AHEAD)
     pairs: tuple[PairRow, ...] = Field(description=PAIRS)
     ranges_last_week: dict[str, dict[str, RangesOfWeek]] = Field(description=LAST_WEEK)
     spells: Spells | None = Field(
-        description="How long: spells of the state that the market is in now, what ended them and what came next; "
+        description="How long: spells of the state that the market is in now, what ended them and what followed; "
         "null without a reading."
     )
     track_record: TrackRecord = Field(description="How resolved hourly forecasts turned out.")

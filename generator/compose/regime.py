@@ -175,7 +175,7 @@ class X402PaidResponse(PaidResponse):
     what_changed: tuple[Change, ...] = Field(description="What changed over the last 24 hours.")
     risk_drivers: tuple[str, ...] = Field(description="What drives risk now, in words.")
     spells: Spells | None = Field(
-        description="How long: spells of the state that the market is in now, what ended them and what came next; "
+        description="How long: spells of the state that the market is in now, what ended them and what followed; "
         "null without a reading."
     )
 

@@ -145,7 +145,7 @@ class BrainSnapshot(Body):
     confidence_kind: ConfidenceKind = Field(description=KIND)
     move: Moving | None = Field(description="Chance of a move beyond the neutral band, up or down; null while sealed.")
     probabilities: Probabilities | None = Field(description="The three chances; null while sealed.")
-    base_rates: Probabilities | None = Field(description="How often each outcome came up before; null while sealed.")
+    base_rates: Probabilities | None = Field(description="How often each outcome happened before; null while sealed.")
     regime_mode: str | None = Field(description="Market mode when it was sealed; null while sealed.")
     sealed_digest: str | None = Field(description="SHA-256 of the forecast and its salt, published before the votes.")
     salt: str | None = Field(description="The salt, with which the digest can be checked; null while sealed.")

@@ -77,7 +77,7 @@ class HorizonScores(Body):
 
 
 class HowFar(Body):
-    """Ranges stored before each hour against the moves that came."""
+    """Ranges stored before each hour against the moves of the hour."""
 
     resolved: int = Field(description="Moves that are known, all horizons together.")
     warm_up: int = Field(description="Further ones made by backtest before the start; counted apart.")
@@ -95,13 +95,13 @@ class HowFarSummary(Body):
 
 
 class CalibrationBin(Body):
-    """One bin of published confidence against what came true."""
+    """One bin of published confidence against what happened."""
 
     low_percent: float = Field(description="Lower edge of the published confidence, percent.")
     high_percent: float = Field(description="Upper edge, percent.")
     n: int = Field(description="Resolved forecasts in the bin.")
     said_percent: float | None = Field(description="Mean confidence of its forecasts, percent; null without any.")
-    hit: Rate | None = Field(description="How often it came true; null below 30 cases.")
+    hit: Rate | None = Field(description="How often that happened; null below 30 cases.")
     fits: bool | None = Field(description="Whether said_percent lies within the interval of hit; null without a rate.")
     note: Literal["sparse"] | None = Field(
         description="sparse where there is no rate, of fewer than 30 cases; null where there is one."
@@ -128,13 +128,15 @@ class MoveRecord(Body):
     moved: Rate = Field(description="How often the price ended outside the band.")
     two_class_brier: Score = Field(description="Brier score of move or no move, 0..1, lower is better.")
     two_class_brier_baseline: Score = Field(description="That of always giving the base rate.")
-    two_class_log_score: Score = Field(description="Mean negative log of the chance given to what came.")
+    two_class_log_score: Score = Field(description="Mean negative log of the chance given to what happened.")
     two_class_log_score_baseline: Score = Field(description="That of always giving the base rate.")
     brier_skill_percent: Estimate | None = Field(
         description="1 - Brier / that of the base rate, percent; null likewise."
     )
     log_skill_percent: Estimate | None = Field(description="The same by the log score, percent.")
-    calibration: tuple[CalibrationBin, ...] = Field(description="Stated chance of a move against how often it came.")
+    calibration: tuple[CalibrationBin, ...] = Field(
+        description="Stated chance of a move against how often it happened."
+    )
     statement: str = Field(description="What is shown, and what is not, in plain words.")
 
 
@@ -151,7 +153,7 @@ class BeforeCallsRecord(Body):
     """Forecasts that were stored before calls existed, scored as they were then: FLAT as a small move."""
 
     before: str = Field(description="Start of the last of them, ISO 8601 UTC.")
-    hit: Rate = Field(description="How often the word came true.")
+    hit: Rate = Field(description="How often the word was right.")
     by_word: dict[str, Rate] = Field(description="The same by word: up, small_move (FLAT) and down.")
     chance_percent: Percent = Field(description="Hit rate of always naming the outcome most frequent before, percent.")
 
@@ -165,7 +167,7 @@ class EarlierChancesRecord(Body):
     brier: Score = Field(description="Three-class Brier score, 0..2, lower is better.")
     brier_baseline: Score = Field(description="Brier score of the base rate over the same forecasts.")
     skill_percent: Percent = Field(description="1 - brier / brier_baseline, in percent.")
-    hit: Rate = Field(description="How often calls came true.")
+    hit: Rate = Field(description="How often calls were right.")
 
 
 class TrackRecord(Body):
@@ -179,7 +181,7 @@ class TrackRecord(Body):
     n: int = Field(description="Calls behind the hit rate.")
     no_calls: int = Field(description="Resolved forecasts without a call.")
     by_call: dict[str, Rate] = Field(description="Hit rate of each call: up, small_move and down.")
-    hit_rate_percent: Percent = Field(description="How often calls came true; null below 30 calls.")
+    hit_rate_percent: Percent = Field(description="How often calls were right; null below 30 calls.")
     hit_rate_low_percent: Percent = Field(
         description="Lower end of its Wilson 95% interval, percent; one hour's forecasts are not independent."
     )
@@ -193,7 +195,9 @@ class TrackRecord(Body):
     brier_baseline: Score = Field(description="Brier score of that baseline.")
     skill_percent: Percent = Field(description="1 - brier / brier_baseline, in percent; null below ten days or moves.")
     baselines: tuple[Baseline, ...] = Field(description="All baselines.")
-    calibration: tuple[CalibrationBin, ...] = Field(description="Published confidence of calls against what came true.")
+    calibration: tuple[CalibrationBin, ...] = Field(
+        description="Published confidence of calls against how often they were right."
+    )
     move: MoveRecord = Field(description="Whether prices moved: all forecasts, scored.")
     before_calls: BeforeCallsRecord | None = Field(
         description="Forecasts from before calls existed, as scored then; null where there are none."

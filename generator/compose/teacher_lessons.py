@@ -23,7 +23,7 @@ class TeacherMetrics(Body):
     warm_up: int = Field(description="How many of them were made by backtest before the start; no rate has them.")
     brain: Rate = Field(description="How often the call of the brain was right, over rounds with a call.")
     before_calls: Rate = Field(
-        description="How often its word came true in rounds that were sealed before calls existed, as scored then."
+        description="How often its word was right in rounds that were sealed before calls existed, as scored then."
     )
     crowd: Rate = Field(description="How often the crowd was right, over rounds with votes.")
     same_answer: Rate = Field(description="How often brain and crowd gave the same answer, over rounds with votes.")

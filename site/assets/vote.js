@@ -291,7 +291,7 @@ function tally(all) {
   const z = 1.96 ** 2,
     mid = (right + z / 2) / (n + z),
     half = (1.96 / (n + z)) * Math.sqrt((right * (n - right)) / n + z / 4);
-  return `${count} 95% interval: ${(100 * (mid - half)).toFixed(1)} to ${(100 * (mid + half)).toFixed(1)}%. The most frequent outcome came in ${most} of them.`;
+  return `${count} 95% interval: ${(100 * (mid - half)).toFixed(1)} to ${(100 * (mid + half)).toFixed(1)}%. The most frequent outcome was that of ${most}.`;
 }
 
 function state(words) {

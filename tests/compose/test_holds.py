@@ -52,7 +52,7 @@ def test_below_thirty_cases_there_is_no_rate() -> None:
     assert regime_reliability(few) is None
     assert regime_reliability(of(30, 20)) is not None
     assert holds_statement(HoldRecord(live=few)) == (
-        "Only 29 chances of a label to stand for 4 hours came due: too few to tell."
+        "Only 29 chances of a label to stand for 4 hours could be judged: too few to tell."
     )
 
 

@@ -94,7 +94,9 @@ def test_a_fresh_service_says_that_its_record_is_a_backtest_apart() -> None:
     fresh = replace(ctx, arena=replace(ctx.arena, ladder_record=NO_LADDER_SCORES, ladder_backtest=record))
     first = replace(ctx, arena=replace(ctx.arena, ladder_record=NO_LADDER_SCORES))
 
-    assert ladder(ctx).record.startswith("Of the chances over one hour 8,642 have come due since the start")
+    assert ladder(ctx).record.startswith("Of the chances over one hour 8,642 have been judged since the start")
     assert ladder(fresh).record.endswith("its record is a backtest of 8,642 over one hour, kept apart.")
-    assert partition(fresh).record.startswith("None has come due since the start; in a backtest of 4,123, kept apart,")
-    assert ladder(first).record == partition(first).record == "No chance has come due yet."
+    assert partition(fresh).record.startswith(
+        "None has been judged since the start; in a backtest of 4,123, kept apart,"
+    )
+    assert ladder(first).record == partition(first).record == "No chance has been judged yet."

@@ -60,7 +60,7 @@ CHANGED = "Worded facts that changed since the tick published before; null on th
         """\
 DAY_AHEAD: Final = "What the next 24 hours usually do, by hour of the day; null without a month of 5-minute bars."
 PAIRS: Final = "How each two assets moved together over the kept month; empty without a month of 5-minute bars."
-LAST_WEEK: Final = "Asset symbol to how its ranges of the last seven days held, by horizon; only where one came due."
+LAST_WEEK: Final = "Asset symbol to how its ranges of the last seven days held, by horizon; only where one was judged."
 """,
         DESCRIBES,
     ),

@@ -48,7 +48,7 @@ def test_a_rate_that_is_known_is_shown_and_a_note_that_is_not_there_is_not_unkno
     heads = page.locator("#report thead th").all_inner_texts()
     rows = [row.locator("th, td").all_inner_texts() for row in page.locator("#report tbody tr").all()]
 
-    assert heads == ["Said", "Cases", "Came true", "Note"]
+    assert heads == ["Said", "Cases", "Right", "Note"]
     assert rows == [
         ["0.0 to 35.0%", "26", "not known", "sparse"],
         ["35.0 to 40.0%", "163", "31.9% (25.2 to 39.4%)", "none"],

@@ -198,7 +198,6 @@ def test_the_landing_page_repeats_what_the_bodies_say_of_the_market() -> None:
     assert body("market-regime")["headline"] in text
     assert body("main-brain")["summary"] in text
     assert body("main-brain")["public_performance"]["statement"] in text
-    assert body("main-brain")["public_performance"]["how_far"]["statement"] in text
 
 
 @pytest.mark.parametrize("name", ["known", "full", "missing asset"])
@@ -352,8 +351,8 @@ def test_the_page_of_an_asset_gives_each_reason_with_how_it_bears_on_the_call() 
     text = plain(html_of()[page_of("BTC")])
     reasons = reasons_of("BTC")
 
-    bears = {"for": "points the way of the call", "against": "points another way"}
-    bears |= {"neutral": "points neither way", "missing": "not known"}
+    bears = {"for": "agrees with the call", "against": "against the call"}
+    bears |= {"neutral": "neither way", "missing": "not known"}
     assert reasons
     for row in reasons:
         assert f"{row['text']} {bears[row['bears_on_call']]}" in text
@@ -361,8 +360,8 @@ def test_the_page_of_an_asset_gives_each_reason_with_how_it_bears_on_the_call() 
         sum(row["bears_on_call"] in words for row in reasons)
         for words in ({"for", "against", "neutral"}, {"for"}, {"against"})
     )
-    verbs = ["points" if number == 1 else "point" for number in (agree, against)]
-    counted = f"of {known} signs {agree} {verbs[0]} the way of the call and {against} {verbs[1]} another way."
+    verbs = ["agrees" if agree == 1 else "agree", "speaks" if against == 1 else "speak"]
+    counted = f"of {known} signs {agree} {verbs[0]} with the call and {against} {verbs[1]} against it."
     assert f"context, and decides no call: {counted}" in text
     for said in body("derivatives")["assets"]["BTC"]["evidence"]:
         assert said in text
@@ -377,9 +376,9 @@ def test_without_a_call_an_assets_page_says_only_which_way_the_evidence_points()
     assert {row["bears_on_call"] for row in reasons} == {"neutral"}
     assert "No call. The evidence is context, and decides no call." in text
     for row in reasons:
-        points = {"up": "points up", "down": "points down"}.get(row["points"], "points neither way")
+        points = {"up": "for a rise", "down": "for a fall"}.get(row["points"], "neither way")
         assert f"{row['text']} {points}" in text
-    assert not re.search("agree|expected|wrong", text.split("Will it move")[1].split("Futures")[0])
+    assert not re.search("agrees|expected|wrong", text.split("Will it move")[1].split("Futures")[0])
 
 
 def test_the_page_of_an_asset_counts_its_own_calls_that_came_true() -> None:
@@ -503,8 +502,8 @@ def test_the_record_shows_every_score_of_the_forecasts_as_published() -> None:
     shown = facts(html_of()["/track-record/index.html"], "hourly")
     published = body("main-brain")["public_performance"]
 
-    assert shown["Came due"] == f"{published['resolved']:,}"
-    assert shows(shown["Came true"], published["hit_rate_percent"], places=1)
+    assert shown["Judged"] == f"{published['resolved']:,}"
+    assert shows(shown["Right"], published["hit_rate_percent"], places=1)
     assert shows(shown["Chance level"], published["chance_percent"], places=1)
     assert shows(shown["Brier score"], published["brier"], places=4)
     assert shows(shown["Skill"], published["skill_percent"], places=1)
@@ -520,7 +519,7 @@ def test_the_record_shows_each_level_of_confidence_with_what_came_true() -> None
     for row, part in zip(rows, bins, strict=True):
         assert shows(row["Mean confidence"], part["said_percent"], places=1)
         assert row["Forecasts"] == f"{part['n']:,}"
-        assert shows(row["Came true"], part["hit"]["percent"], places=1)
+        assert shows(row["Right"], part["hit"]["percent"], places=1)
         low, high = part["hit"]["low_percent"], part["hit"]["high_percent"]
         assert row["95% interval"] == f"{low:.1f} to {high:.1f}%"
         assert row["Confidence inside it"] == ("yes" if low <= part["said_percent"] <= high else "no")
@@ -563,7 +562,7 @@ def test_before_thirty_live_cases_the_table_is_the_backtests_and_says_so() -> No
 
     rows = table(html, "Chance that the label still stands, and how often it did")
     assert [row["Hours"] for row in rows] == [str(part.n) for part in few.backtest.bins if part.hit]
-    assert "Until 30 live chances have come due, the tables are of the backtest" in plain(html)
+    assert "Until 30 live chances have been judged, the tables are of the backtest" in plain(html)
     assert "No label&#39;s chance to stand for 4 hours has been scored yet." in html
 
 

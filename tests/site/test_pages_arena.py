@@ -206,7 +206,7 @@ def test_below_thirty_nothing_is_drawn_and_the_page_says_how_many_are_missing() 
     html = Rendered(replace(base, ctx=replace(base.ctx, arena=young)))["/track-record/index.html"]
 
     assert b"<figure" not in html
-    assert "12 of 30 live calls have come due: fewer would say more about luck" in _text(html)
+    assert "12 of 30 live calls have been judged: fewer would say more about luck" in _text(html)
     assert "Too early to tell" in _text(html)
 
 
@@ -216,7 +216,7 @@ def test_before_the_first_outcome_the_record_reads_well() -> None:
     assert "No forecast has been scored yet." in text
     assert "No range for 1 hour has been judged yet" in text
     assert "0 of 30" in text
-    assert "No hourly forecast has come due yet." in text
+    assert "No hourly forecast has been judged yet." in text
 
 
 def test_every_hour_and_asset_has_its_cell_hit_or_miss() -> None:

@@ -181,8 +181,8 @@ CHAPTERS: Final = (
         "Whether 90% ranges held nine times in ten, and why a proper score rewards honest chances.",
         (
             (
-                "Of all outcomes that were given 40 in 100, about 40 in 100 should come true. In the picture the "
-                "chances of a move that were given lie from left to right, how often it came true from bottom to "
+                "Of all outcomes that were given 40 in 100, about 40 in 100 should happen. In the picture the "
+                "chances of a move that were given lie from left to right, how often it happened from bottom to "
                 "top: honest chances lie on the dashed line."
             ),
             (

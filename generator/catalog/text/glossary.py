@@ -59,7 +59,7 @@ GLOSSARY: Final[dict[str, str]] = {
         "the chance of the outcome that it calls; without a call there is none."
     ),
     "probability": "How likely an outcome is, from 0 (never) to 1 (always).",
-    "base rate": "How often an outcome came up in the recent past: the chance to give when nothing else is known.",
+    "base rate": "How often an outcome happened in the recent past: the chance to give when nothing else is known.",
     "forecast": "A chance for each outcome, stored before the outcome can be known.",
     "call": (
         "What a forecast claims: up, down or a small move. Most make none: then nothing is claimed, with no hit "
@@ -77,7 +77,7 @@ GLOSSARY: Final[dict[str, str]] = {
         "The measurements that are read next to a forecast, in six families: "
         "the last hours, the day, the week, breadth, volume, funding, open interest and the order book."
     ),
-    "agreement": "Of the facts that are known, the share that points the way of the call; nothing without a call.",
+    "agreement": "Of the facts that are known, the share that agrees with the call; nothing without a call.",
     "coverage": "How many of the eight facts are known.",
     "scenario": "One way the market may develop, with what would prove it wrong.",
     "liquidity": "How much can be bought or sold without moving the price much.",
@@ -120,7 +120,7 @@ GLOSSARY: Final[dict[str, str]] = {
     ),
     "resolved": "The time of a forecast or round is over, and its outcome is known.",
     "void": "Left out of every score, for a reason that is stated.",
-    "hit rate": "The share of calls that came true. A forecast without a call is not counted.",
+    "hit rate": "The share of calls that were right. A forecast without a call is not counted.",
     "Brier score": (
         "The squared error of the stated chances, 0 to 2. Lower is better; "
         "equal chances for three outcomes score 0.667."
@@ -131,7 +131,7 @@ GLOSSARY: Final[dict[str, str]] = {
     ),
     "skill": "How much better a score is than that of a simple rule, in percent. Zero or less means no skill.",
     "calibration": (
-        "The match between stated chances and what happens: of all things given 40%, 40 in 100 should come true."
+        "The match between stated chances and what happens: of all things given 40%, 40 in 100 should happen."
     ),
     "pinball loss": "A score for the ends of a forecast range. Lower is better.",
     "QLIKE": "A score for a volatility forecast that punishes forecasts that were too low most. Lower is better.",

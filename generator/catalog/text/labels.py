@@ -115,10 +115,10 @@ STATE: Final[dict[MarketState, str]] = {
 }
 # What the evidence of an asset says by its sign; None where it is not known.
 BREADTH: Final[dict[int | None, str]] = {
-    1: "At least two thirds of the assets are up on the day.",
-    0: "The assets share no direction on the day.",
-    -1: "At least two thirds of the assets are down on the day.",
-    None: "How many assets are up on the day is not known yet.",
+    1: "At least two thirds of the assets are up over the day.",
+    0: "The assets share no direction over the day.",
+    -1: "At least two thirds of the assets are down over the day.",
+    None: "How many assets are up over the day is not known yet.",
 }
 BOOK: Final[dict[int | None, str]] = {
     1: "Over the last half hour there were more bids than asks near the price.",
@@ -140,14 +140,11 @@ MARKS: Final[dict[str, str]] = {
 MODE_BANNERS: Final[dict[str, tuple[str, str]]] = {
     "simulated": (
         "Simulated data",
-        "Prices, votes and forecasts on this site come from a simulated market, not from the real one.",
+        "Prices, votes and forecasts here are made by a model, none is real.",
     ),
     "recorded": (
         "Recorded data",
-        (
-            "Market data on this site are real prices of the past, replayed, not those of today; rounds, votes, "
-            "forecasts and days are dated by the clock of the replay."
-        ),
+        ("Real prices of the past, replayed; rounds, votes, forecasts and days are dated by the clock of the replay."),
     ),
 }
 

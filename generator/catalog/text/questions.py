@@ -13,7 +13,7 @@ LEARN_QUESTIONS: Final[dict[str, str]] = {
         "one outcome clearly leads; how far and whether a price will move can be said far better."
     ),
     "What is a good confidence?": (
-        "One that can be taken at its word. If outcomes given 40 out of 100 come true 40 times in 100, the confidence"
+        "One that can be taken at its word. If outcomes given 40 out of 100 happen 40 times in 100, the confidence"
         " is well calibrated, even though it is low. The track record checks this."
     ),
     "Does high funding mean that the price will fall?": (
@@ -40,7 +40,7 @@ PRICING_QUESTIONS: Final[dict[str, str]] = {
     ),
     "What do I get for the money?": (
         "More detail: how sure the regime of each asset is, the expected size of its moves, and how the next hours may "
-        "go. No advice, and no promise that any of it comes true."
+        "go. No advice, and no promise of any of it."
     ),
     "Who can see what I bought?": (
         "A payment is a public transaction on Algorand, like any other. The answer itself does not name the buyer."

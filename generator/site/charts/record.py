@@ -120,11 +120,11 @@ def rates(
         finding=finding,
         desc=desc,
         source=source,
-        columns=("Who", "Cases", "Came true", _INTERVAL),
+        columns=("Who", "Cases", "Right", _INTERVAL),
         rows=tuple((label, f"{rate.n:,}", share(rate), interval(rate)) for label, rate in rows),
     )
     drawn = [_rate_row(*row) for row in rows]
-    return row_chart(caption, "came true, %", drawn, marks=marks, tested=first.backtest)
+    return row_chart(caption, "right, %", drawn, marks=marks, tested=first.backtest)
 
 
 def skills(name: str, record: ForecastScores, source: Markup | str) -> Chart | None:
@@ -175,7 +175,7 @@ def reliability(name: str, scores: MoveScores, source: Markup | str) -> Chart | 
         finding=said,
         desc=(
             "A dot for each level of the stated chance of a move, as high as moves were frequent, with its 95% "
-            "interval as a line. On the dashed diagonal a chance comes true as often as it says."
+            "interval as a line. On the dashed diagonal what a chance is given to happens as often as it says."
         ),
         source=source,
         columns=("Mean chance", "Forecasts", "Moved", _INTERVAL),

@@ -53,7 +53,7 @@ CHANGES_READ: Final = 6 * ENTRIES  # about two of three change the label alone, 
 SINCE: Final = "2026"  # of RFC 4151: a year in which the name was ours; part of every id, so it stays
 MARKS: Final[Mapping[SourceMode, str]] = {SourceMode.SIMULATED: "Simulated", SourceMode.RECORDED: "Replayed"}
 PRACTICE_TODAY: Final = (
-    "Five past hours of a simulated market, the same for everyone today. Say how far each may go; what came is shown "
+    "Five past hours of a simulated market, the same for everyone today. Say how far each may go; the outcome is shown "
     "at once. No account: what you answer stays in your browser."
 )
 WARM_UP: Final = "From a backtest on past data before the service first started; scored separately."

@@ -60,7 +60,7 @@ class LadderPart(Body):
 
     levels: tuple[LadderScore, ...] = Field(description="Scores by horizon, kind and level.")
     reliability: Mapping[str, tuple[ReliabilityBin, ...]] = Field(
-        description="Horizon and kind, such as `1h end`, to what was said and what came, by tenths of what was said."
+        description="Horizon and kind, such as `1h end`, to what was said and what happened, by tenths."
     )
     partition: PartitionScore | None = Field(description="Scores of the three chances of four hours; null before any.")
 

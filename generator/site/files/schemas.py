@@ -56,7 +56,7 @@ FILE_KINDS: Final = (
         "What some voters said in a month that is over",
         {"month": _MONTH, "prefix": _PREFIX},
     ),
-    FileKind(LADDER_JSON, LadderFile, "How the chances of moves beyond each level came true"),
+    FileKind(LADDER_JSON, LadderFile, "How often moves beyond each level happened"),
     FileKind(PRACTICE_MONTHS, PracticeMonthsFile, "Which months of practice there are"),
     FileKind(
         f"{PRACTICE_FILES}{{month}}-{{digest}}.json",
@@ -67,13 +67,13 @@ FILE_KINDS: Final = (
     FileKind(
         f"{PRACTICE_FILES}{{month}}-{{digest}}-truths.json",
         PracticeTruthsFile,
-        "What came in the past hours of one month",
+        "What happened in the past hours of one month",
         {"month": _MONTH, "digest": _DIGEST},
     ),
     FileKind(
         "/files/ladders/{day}.json",
         LaddersOfDay,
-        "What was sealed of a day's ladders, and what came",
+        "What was sealed of a day's ladders, and what happened",
         {"day": "UTC day, such as 2026-11-20."},
     ),
     FileKind(

@@ -24,12 +24,12 @@ from generator.site.words.format import count, percent, price, signed
 from generator.site.words.record import interval
 
 BEARS: Final = {
-    Side.FOR: "points the way of the call",
-    Side.AGAINST: "points another way",
-    Side.NEUTRAL: "points neither way",
+    Side.FOR: "agrees with the call",
+    Side.AGAINST: "against the call",
+    Side.NEUTRAL: "neither way",
     Side.MISSING: "not known",
 }
-POINTS: Final = {Points.UP: "points up", Points.DOWN: "points down", Points.FLAT: "points neither way"}
+POINTS: Final = {Points.UP: "for a rise", Points.DOWN: "for a fall", Points.FLAT: "neither way"}
 
 
 class RangeShown(NamedTuple):
@@ -124,13 +124,14 @@ def _ends(low: float, high: float, now: float | None) -> tuple[str, str]:
 
 
 def _reasons(reasoning: Reasoning) -> tuple[tuple[str, str], ...]:
-    """Return each family of evidence in words, and how it bears on the call."""
+    """Return the evidence in words, each sentence once, and how it bears on the call."""
     rows = zip(reasoning.reason_points, reasoning.reasons, strict=True)
-    return tuple((point.partition(": ")[2], _bears(reason, reasoning.call)) for point, reason in rows)
+    bears = {point.partition(": ")[2]: _bears(reason, reasoning.call) for point, reason in rows}
+    return tuple(bears.items())
 
 
 def _bears(reason: Reason, call: Call | None) -> str:
-    """Say how a family of evidence bears on the call; without one, which way it points."""
+    """Say how a family of evidence bears on the call; without one, what it speaks for."""
     has_call = call is not None and call is not Call.NONE
     if has_call or reason.points is None:
         return BEARS[reason.bears_on_call]
@@ -147,12 +148,12 @@ def _signs(reasoning: Reasoning) -> str:
     same = bears.count(Side.FOR)
     other = bears.count(Side.AGAINST)
     call = f"The call is {CALL[reasoning.call]}, with a chance of {percent(reasoning.confidence)}."
-    sides = f"{same} {_point(same)} the way of the call and {other} {_point(other)} another way"
+    sides = f"{same} {_agree(same)} with the call and {other} speak{'s' if other == 1 else ''} against it"
     return f"{call} {context}: of {count(len(bears), 'sign')} {sides}."
 
 
-def _point(number: int) -> str:
-    return "points" if number == 1 else "point"
+def _agree(number: int) -> str:
+    return "agrees" if number == 1 else "agree"
 
 
 def asset_record(asset: str, due: Sequence[PredictionMade]) -> str:

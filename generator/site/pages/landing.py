@@ -26,7 +26,6 @@ from generator.compose.free import FreeBodies
 from generator.compose.inputs import missing_reason
 from generator.compose.main_brain import CoinSnapshot
 from generator.compose.regime import MarketRegimeResponse, Regime
-from generator.compose.scores import hour_statement
 from generator.market.bars import BAR_MS
 from generator.site.charts.now import sparkline
 from generator.site.charts.ranges import hour_ranges
@@ -58,7 +57,6 @@ def landing(ctx: TickContext, bodies: FreeBodies, chart: Markup | None = None) -
         "futures_summary": futures.summary or NO_FUTURES,
         "arena": _arena(ctx),
         "lesson": next(iter(ctx.arena.lessons), None),
-        "how_far": hour_statement(ctx.arena),
         "direction": direction(ctx.arena.hourly_record),
         "missing": missing(ctx, bodies),
     }

@@ -25,7 +25,7 @@ _DATA_SETS: Final = {
         tuple((row.name, "application/json", row.path) for row in ENDPOINTS),
     ),
     TRACK_RECORD: (
-        "Forecasts and what came true",
+        "Forecasts and what happened",
         "Forecasts stored before their time began, with prices, outcomes and scores. Misses are kept.",
         tuple((row.purpose, row.media_type, row.path) for row in DOWNLOADS),
     ),

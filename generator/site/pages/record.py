@@ -23,6 +23,8 @@ from generator.catalog.text.labels import CALL
 from generator.catalog.words import Call
 from generator.compose.holds import holds_statement
 from generator.compose.scores import (
+    against,
+    comparable,
     compared,
     far_statement,
     hour_of,
@@ -99,7 +101,7 @@ def record_view(
     grid = _grid(resolved)
     return {
         "headline": headline(hour_of(arena.how_far)),
-        "lead": hour_statement(arena),
+        "lead": _lead(arena),
         "figure": _first_figure(arena, now_ms),
         "far": tuple((HORIZONS[scores.horizon].words, scores, far_statement(scores)) for scores in arena.how_far),
         "ladder": _ladder(arena),
@@ -142,6 +144,12 @@ def skill_of(skill: MeanInterval) -> str:
     if skill.low is None or skill.high is None:
         return NOT_YET
     return f"{signed(skill.value, 1)} ({signed(skill.low, 1)} to {signed(skill.high, 1)})"
+
+
+def _lead(arena: ArenaView) -> str:
+    """Say how the ranges over an hour compare with simple rules; the first figure says how many held."""
+    hour = hour_of(arena.how_far)
+    return against(hour) if hour and comparable(hour) else hour_statement(arena)
 
 
 def _first_figure(arena: ArenaView, now_ms: int) -> dict[str, Any]:
@@ -310,20 +318,20 @@ def _section(  # noqa: PLR0917  each is another thing
 
 def _facts(record: ForecastScores) -> tuple[tuple[str, str, str], ...]:
     """Return name, value and meaning of each figure; scores only from enough cases on."""
-    came_due = ("Came due", f"{record.resolved:,}", f"of {record.predictions:,} made, {record.void:,} void")
+    judged = ("Judged", f"{record.resolved:,}", f"of {record.predictions:,} made, {record.void:,} void")
     calls = ("Calls", f"{record.hit.n:,}", f"{record.no_calls:,} made no call: no hit and no miss")
     chance = ("Chance level", share(record.chance), "always naming the outcome most frequent before")
     between = f"of calls; 95% interval {interval(record.hit)}" if enough(record.hit) else "of calls"
-    came_true = ("Came true", share(record.hit), between)
+    right = ("Right", share(record.hit), between)
     if record.resolved < ENOUGH:
-        return (came_due, calls, came_true, chance)
+        return (judged, calls, right, chance)
 
     skill = record.skill_percent.get("base_rate")
     shown = NOT_YET if skill is None else percent(skill)
     return (
-        came_due,
+        judged,
         calls,
-        came_true,
+        right,
         chance,
         ("Brier score", _score(record.brier), "0 is perfect, 0.667 equal chances"),
         ("Skill", shown, "against the base rate, from ten days and ten moves on; 0 or less is none"),

@@ -424,20 +424,20 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
         Sentence(
             "A day ahead, our backtest expected Bitcoin between {then_low} and {then_high} at {then_clock}, nine times "
             "in ten; it was at {then_price}, {then_place} that range.",
-            "a range of the backtest came due",
+            "a range of the backtest was judged",
             lambda facts: _graded(facts) and facts.yesterday is not None and facts.yesterday.in_backtest,
         ),
         Sentence(
             "A day ahead, we expected Bitcoin between {then_low} and {then_high} at {then_clock}, nine times in ten; "
             "it was at {then_price}, {then_place} that range.",
-            "a range came due",
+            "a range was judged",
             _graded,
         ),
     ),
     "day_of_ranges": (
         Sentence(
             "Of the day's {held_of} one-hour ranges, {held_of_day} held; about {should_hold} should have.",
-            "ten or more came due",
+            "ten or more were judged",
             lambda facts: facts.yesterday is not None and facts.yesterday.hours >= _FEW_HOURS,
         ),
     ),

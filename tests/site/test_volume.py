@@ -1,0 +1,99 @@
+"""What a reader of the pages need not read: notices twice, words of our own, and more than a page is worth."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Final
+
+import pytest
+
+from generator.catalog.text.answers import DISCLAIMER
+from generator.catalog.words import SourceMode
+from generator.site.pages.render import PageView
+from tests.support.bodies import published
+from tests.support.builders import CONTEXTS
+from tests.support.page_view import Rendered, view
+from tests.volume import seen, words_of
+
+STATES: Final[dict[str, Callable[[], PageView]]] = {
+    "known": view,
+    "live": partial(view, SourceMode.LIVE),
+    "replay": partial(view, SourceMode.RECORDED),
+    "nothing": partial(view, empty=True),
+}
+# "Came" for happened, "points" for evidence, and others that readers did not understand.
+REFUSED: Final = re.compile(
+    r"\b(?:came (?:true|due|up)|comes? (?:true|due)|that came\b|what came(?! after such days)"
+    r"|how often (?:it|each) came"
+    r"|points? (?:up|down|neither|another way|the way)|on the day\b(?! of)|usual \d+\.\d%|now calm|seen in no figure)",
+    re.IGNORECASE,
+)
+# The most words that a page may show as it opens, in any state: about what it has now. They may only fall.
+MOST: Final = {
+    "/glossary/": 1_740,
+    "/methodology/": 1_610,
+    "/track-record/": 1_220,
+    "/": 910,
+    "/learn/": 800,
+    "/docs/": 690,
+    "/learn/practice/": 680,
+    "/learn/practice/class/": 650,
+    "/arena/": 650,
+    "/pricing/": 600,
+}
+MOST_OF_OTHERS: Final = 560
+MOST_OF_ALL: Final = 26_500
+
+
+@cache
+def pages(state: str) -> dict[str, str]:
+    rendered = Rendered(STATES[state]())
+    return {path: html.decode() for path, html in rendered.items() if path.endswith(".html")}
+
+
+def test_what_is_folded_hidden_or_drawn_is_not_seen() -> None:
+    html = (
+        "<p>one<br>two</p><details><summary>three</summary>no</details><svg><text>no</text></svg>"
+        '<span class="hide">no</span><div hidden>no</div><details open>four 5</details>'
+    )
+
+    assert seen(html) == "one two three four 5"
+    assert words_of(html) == 4
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_page_has_the_notice_once(state: str) -> None:
+    found = {path: seen(html).count(DISCLAIMER) for path, html in pages(state).items()}
+
+    assert {path: times for path, times in found.items() if times != 1} == {}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_term_leads_to_the_glossary_once_a_page(state: str) -> None:
+    for path, html in pages(state).items():
+        linked = Counter(re.findall(r'href="(/glossary/#[^"]+)"', html))
+
+        assert {term: times for term, times in linked.items() if times > 1} == {}, path
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_pages_say_it_in_words_that_readers_know(state: str) -> None:
+    found = {(path, word) for path, html in pages(state).items() for word in REFUSED.findall(seen(html))}
+
+    assert sorted(found) == []
+
+
+@pytest.mark.parametrize("state", CONTEXTS)
+def test_answers_say_it_in_words_that_readers_know(state: str) -> None:
+    found = {(path, word) for path, body in published(state).items() for word in REFUSED.findall(str(body))}
+
+    assert sorted(found) == []
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_no_page_shows_more_words_than_its_ceiling(state: str) -> None:
+    counted = {path.removesuffix("index.html"): words_of(html) for path, html in pages(state).items()}
+
+    assert {path: words for path, words in counted.items() if words > MOST.get(path, MOST_OF_OTHERS)} == {}
+    assert sum(counted.values()) <= MOST_OF_ALL
