@@ -171,6 +171,7 @@ async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: i
     try:
         if port := metrics_port or settings.schedule_metrics_port:
             metrics.watch_backups(lambda: Status.load(settings.backup_status_path))
+            metrics.watch_faults(lambda: health.health)
             metrics.serve(port)
         await Leader(app, leadership, print_report, metrics=metrics, progress=progress_bar, health=health).run()
     finally:

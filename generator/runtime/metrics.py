@@ -10,6 +10,8 @@ from prometheus_client.registry import Collector
 from gateway.wire.program import UNNAMED, Program
 from generator.errors import GeneratorError
 from generator.keep.status import Status
+from generator.watch.health import Health
+from generator.watch.judge import OF_THE_GENERATOR, faults_of
 
 OUTCOMES: Final = ("published", "failed", "missed")
 DIRECTIONS: Final = ("forward", "back")
@@ -75,6 +77,10 @@ class GeneratorMetrics:
             "emi_restore_drill_success_timestamp_seconds", "Wall time of the last restore drill that went well."
         )
         self._drill_failed = self._gauge("emi_restore_drill_failed", "1 after a restore drill that failed, else 0.")
+        faults = "1 while the generator has this fault, by its row of the runbook, else 0."
+        self._faults = Gauge("emi_generator_fault", faults, ["fault"], registry=self.registry)
+        for name in OF_THE_GENERATOR:
+            self._faults.labels(name)
         self.ballots_refused = LabelledCounter(
             "emi_ballots_rejected", "Ballots refused since the start, by reason.", "reason"
         )
@@ -106,6 +112,15 @@ class GeneratorMetrics:
         self._backup_at.set_function(lambda: load().backup.good_at)
         self._drill_at.set_function(lambda: load().drill.good_at)
         self._drill_failed.set_function(lambda: load().drill.fault is not None)
+
+    def watch_faults(self, load: Callable[[], Health]) -> None:
+        """Judge what the generator last said of itself, again each time that somebody asks."""
+
+        def has(fault: str) -> Callable[[], float]:
+            return lambda: faults_of(load())[fault]
+
+        for name in OF_THE_GENERATOR:
+            self._faults.labels(name).set_function(has(name))
 
     def serve(self, port: int) -> Callable[[], None]:
         """Serve the metrics on loopback from a thread, so that a tick that hangs can be seen.

@@ -78,6 +78,13 @@ def anchors_of(seen: Seen, before: Anchors) -> Anchors:
     return Anchors(seen.boot, seen.at - seen.up_s, restarts)
 
 
+def faults_of(health: Health) -> dict[str, bool]:
+    """Return whether each fault is there of which the generator itself is the witness, as a look at its file finds."""
+    seen = Seen(at=health.at, up_s=0.0, boot="", generator=health)
+    found = judge(seen, Anchors())
+    return {name: bool(found[name]) for name in OF_THE_GENERATOR}
+
+
 def judge(seen: Seen, before: Anchors) -> dict[str, Found | None]:
     """Return what each kind of fault finds; None where this look cannot tell."""
     return {fault.name: fault.look(seen, before) for fault in FAULTS}
@@ -350,3 +357,5 @@ FAULTS: Final = (
     Fault("restarted", "a program hung or ended, and was started again", _restarted),
     Fault("alarm", "an alarm did not go out", _unsent),
 )
+OF_THE_GENERATOR: Final = ("memory", "record", "log-key", "store", "witness")
+"""Faults that the generator says of itself."""

@@ -8,6 +8,10 @@ import pytest
 from gateway.wire import limits
 from generator.cli.doctor import ALARMS
 from generator.keep.status import OLDEST_BACKUP, OLDEST_DRILL
+from generator.runtime.metrics import GeneratorMetrics
+from generator.watch.health import Health
+from generator.watch.judge import OF_THE_GENERATOR, Anchors, judge
+from generator.watch.seen import Seen
 from tests.support.processes import REPOSITORY
 
 RULES: Final = (REPOSITORY / "site/edge/prometheus/alerts.yml").read_text()
@@ -51,3 +55,24 @@ def test_every_rule_names_its_row_of_the_runbook_and_a_program_that_is_down_its_
     assert {alert: row for alert, row in named.items() if row not in anchors} == {}
     assert len(named) == len(EXPRESSIONS)
     assert named["EmiDown"] == "down"
+
+
+def test_the_metrics_show_each_fault_of_which_the_generator_is_the_witness() -> None:
+    metrics = GeneratorMetrics()
+    at = 10 * limits.WITNESS_S
+    health = Health(at=at, memory="it was removed", store_refusals=1, witnesses={"w": at - limits.WITNESS_S - 1})
+
+    metrics.watch_faults(lambda: health)
+
+    shown = {
+        name: metrics.registry.get_sample_value("emi_generator_fault", {"fault": name}) for name in OF_THE_GENERATOR
+    }
+    assert shown == {"memory": 1, "record": 0, "log-key": 0, "store": 0, "witness": 1}
+
+
+def test_the_metrics_have_every_fault_that_the_generators_own_word_decides() -> None:
+    looks = [Seen(0.0, 0.0, ""), Seen(0.0, 0.0, "", generator=Health())]
+
+    without, with_it = ({name for name, found in judge(look, Anchors()).items() if found is not None} for look in looks)
+
+    assert with_it - without == set(OF_THE_GENERATOR)
