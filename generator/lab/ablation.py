@@ -19,7 +19,7 @@ from generator.brain.smoothing import Flags
 from generator.brain.volatility import Volatility
 from generator.brain.weights import Weights
 from generator.catalog.horizons import HORIZONS
-from generator.lab.coverage import STATED, FullHours, coverages, listen
+from generator.lab.coverage import HOUR, STATED, FullHours, coverages, listen
 from generator.lab.outlook import moves_after
 from generator.lab.report import table
 from generator.lab.scores import draw, interval_of
@@ -27,7 +27,7 @@ from generator.market.bars import BAR_MS, BARS_A_DAY, BarFrame, FloatArray
 
 _DRAWS: Final = 1000
 _DAYS_TOGETHER: Final = (2, 5)  # in a block; of a day's moves, which overlap with the next day's
-_LOSSES: Final = ("interval score 50%", "interval score 90%", "QLIKE")
+_LOSSES: Final = ("interval score 50%", "interval score 90%", "QLIKE", "will it move, Brier")
 
 
 class _NoProfile(DayProfile):
@@ -99,9 +99,10 @@ PARTS: Final[dict[str, Callable[[Weights, int], Part]]] = {
 
 
 def losses(frame: BarFrame, hours: FullHours) -> FloatArray:
-    """Return the losses of each hour, the mean over the assets, NaN where one is unknown, (3 losses, 4 horizons, n).
+    """Return the losses of each hour, the mean over the assets, NaN where one is unknown, (4 losses, 4 horizons, n).
 
-    The interval score of the ranges of 50 and 90% in log moves, and QLIKE.
+    The interval score of the ranges of 50 and 90% in log moves, QLIKE, and of an hour ahead the Brier score of the
+    chance that the move leaves its band.
     """
     at = np.searchsorted(frame.t, hours.t - BAR_MS)
     _, variance = moves_after(frame, at)
@@ -112,13 +113,18 @@ def losses(frame: BarFrame, hours: FullHours) -> FloatArray:
     for level, stated in enumerate(STATED):
         reach = hours.reach[level]
         scores.append(interval_score(-reach, reach, 1.0 - stated / 100.0, hours.move))
-    out: FloatArray = np.array((*scores, qlike_of(ratio))).mean(axis=-1)
+    brier = np.full_like(ratio, np.nan)
+    moved = np.abs(np.expm1(hours.move[HOUR])) > hours.band
+    brier[HOUR] = np.where(np.isfinite(hours.move[HOUR]), (hours.chance - moved) ** 2, np.nan)
+    out: FloatArray = np.array((*scores, qlike_of(ratio), brier)).mean(axis=-1)
     return out
 
 
 def ratio_of(day: Times, above: FloatArray, below: FloatArray, together: int) -> tuple[float, float, float]:
     """Return the ratio of two mean losses, and its 95% interval by blocks of days."""
     known = np.isfinite(above) & np.isfinite(below)
+    if not known.any():
+        return np.nan, np.nan, np.nan
     many = int(day.max()) + 1
     top, bottom = (np.bincount(day[known], weights=values[known], minlength=many) for values in (above, below))
     taken = draw(np.random.default_rng(0), many, together, _DRAWS)
@@ -151,5 +157,5 @@ def _row(part: str, hours: FullHours, ratios: list[tuple[float, float, float]] |
     shares = [found.share for found in coverages(hours) if found.horizon == list(HORIZONS)[horizon]]
     cells = ["1"] * len(_LOSSES)
     if ratios is not None:
-        cells = [f"{ratio:.4f} ({low:.4f} to {high:.4f})" for ratio, low, high in ratios]
+        cells = ["" if np.isnan(ratio) else f"{ratio:.4f} ({low:.4f} to {high:.4f})" for ratio, low, high in ratios]
     return (part, list(HORIZONS)[horizon], *cells, ", ".join(f"{share:.1f}" for share in shares))

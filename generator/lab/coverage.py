@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from statistics import NormalDist
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ _BLOCK_HOURS: Final = 4
 _THIRDS: Final = 3
 _BIN: Final = 0.1
 _PRIOR: Final = 10.0  # cases that the published base rate counts for in the base rate of an hour of the day
-_HOUR: Final = list(HORIZONS).index("1h")
+HOUR: Final = list(HORIZONS).index("1h")
 Flags = npt.NDArray[np.bool_]
 Days = npt.NDArray[np.int64]
 
@@ -179,6 +180,7 @@ class Movement:
     climate: FloatArray  # base rate of the hour of the day, from the days before
     moved: FloatArray  # 1.0 where it did
     day: Days
+    moment: Days  # full hour, counted from 0
 
     def skill(self, base: FloatArray) -> tuple[float, float, float]:
         """Return the Brier skill against a base in percent, and its 95% interval by resampled days."""
@@ -189,16 +191,54 @@ class Movement:
 
     def bins(self) -> list[tuple[float, float, int]]:
         """Return what was said and what came, in percent, with the number of cases, by tenths of what was said."""
-        tenth = np.minimum((self.said / _BIN).astype(np.int64), round(1 / _BIN) - 1)
         return [
             (100.0 * float(self.said[chosen].mean()), 100.0 * float(self.moved[chosen].mean()), int(chosen.sum()))
-            for chosen in (tenth == at for at in np.unique(tenth))
+            for chosen in (self._tenth == at for at in np.unique(self._tenth))
         ]
+
+    @property
+    def _tenth(self) -> Days:
+        return np.minimum((self.said / _BIN).astype(np.int64), round(1 / _BIN) - 1)
+
+    def together(self) -> float:
+        """Return how alike the assets are: mean correlation, over the pairs of a moment, of what came beyond chance."""
+        beyond = (self.moved - self.said) / np.sqrt(self.said * (1.0 - self.said))
+        many, total, squares = (np.bincount(self.moment, weights=each) for each in (None, beyond, beyond**2))
+        pairs = float((many * (many - 1)).sum())
+        return float((total**2 - squares).sum() / pairs) if pairs else 0.0
+
+    def luck(self, draws: int = 2000) -> tuple[float, float]:
+        """Return how the bins come out of a forecaster whose chances, these, are exact.
+
+        Outcomes are drawn from them with assets that move together as these do: a normal copula whose correlation is
+        that of halves of a normal pair, sin(pi / 2 x correlation of the outcomes).
+
+        Returns:
+            In how many percent of the draws all bins of `ENOUGH` cases lie within `NEAR` points, and the points that
+            the largest of their gaps stays below in 95%; NaN without such a bin.
+        """
+        many = np.bincount(self._tenth)
+        enough = many >= ENOUGH
+        if not enough.any():
+            return np.nan, np.nan
+        normal = NormalDist()
+        limit = np.array([normal.inv_cdf(chance) for chance in self.said.tolist()])
+        expected = np.bincount(self._tenth, weights=self.said)
+        alike = max(0.0, float(np.sin(0.5 * np.pi * self.together())))
+
+        rng = np.random.default_rng(0)
+        gaps = np.empty(draws)
+        for place in range(draws):
+            common = rng.standard_normal(int(self.moment[-1]) + 1)[self.moment]
+            size = np.sqrt(alike) * common + np.sqrt(1.0 - alike) * rng.standard_normal(len(limit))
+            came = np.bincount(self._tenth, weights=size < limit)
+            gaps[place] = 100.0 * (np.abs(came - expected)[enough] / many[enough]).max()
+        return 100.0 * float((gaps <= NEAR).mean()), float(np.quantile(gaps, 0.95))
 
 
 def movement(hours: FullHours) -> Movement:
     """Return what was said of whether it moves, with what came."""
-    move = hours.move[_HOUR]
+    move = hours.move[HOUR]
     outside = np.abs(np.expm1(move)) > hours.band
     known = np.isfinite(move) & np.isfinite(hours.chance)
     climate = _climate(hours, outside, known)
@@ -209,6 +249,7 @@ def movement(hours: FullHours) -> Movement:
         climate=climate[known],
         moved=outside[known].astype(np.float64),
         day=day[known],
+        moment=np.nonzero(known)[0],
     )
 
 
@@ -244,7 +285,7 @@ def held(name: str, hours: FullHours) -> str:
     )
     judged = days >= _LONG_DAYS
     bins = table("said % | came % | n | within 3 points", [_bin_row(*found, judged=judged) for found in moves.bins()])
-    return "\n".join((head + "\n", ranges, skills, bins))
+    return "\n".join((head + "\n", ranges, skills, bins, _luck_line(moves)))
 
 
 def _range_row(found: Coverage) -> tuple[str, ...]:
@@ -273,6 +314,17 @@ def _skill_row(moves: Movement, against: str, base: FloatArray) -> tuple[str, ..
 def _bin_row(said: float, came: float, cases: int, *, judged: bool) -> tuple[str, ...]:
     near = met(abs(said - came) <= NEAR) if judged and cases >= ENOUGH else ""
     return f"{said:.1f}", f"{came:.1f}", str(cases), near
+
+
+def _luck_line(moves: Movement) -> str:
+    within, largest = moves.luck()
+    if np.isnan(within):
+        return f"No bin has {ENOUGH} cases.\n"
+    return (
+        f"Were these chances exact, with assets that move together as these do (correlation {moves.together():.2f}),\n"
+        f"all bins of {ENOUGH} cases would lie within {NEAR:g} points in {within:.0f}% of 2,000 draws, and the\n"
+        f"largest gap below {largest:.1f} points in 95%.\n"
+    )
 
 
 def was_fitted(frame: BarFrame, weights: Weights) -> bool:

@@ -50,12 +50,22 @@ def test_without_the_kept_law_widths_are_the_frozen_ones() -> None:
 def test_the_interval_score_is_the_width_and_what_is_missed_by_its_chance() -> None:
     hours = listen(FRAME, WEIGHTS, 2 * BARS_A_DAY)
 
-    half, most, _ = losses(FRAME, hours)
+    half, most, _, _ = losses(FRAME, hours)
 
     reach, move = hours.reach[:, 1], np.abs(hours.move[1])
     missed = np.maximum(move - reach, 0.0)
     assert half[1] == pytest.approx((2.0 * reach[0] + 4.0 * missed[0]).mean(axis=1), nan_ok=True)
     assert most[1] == pytest.approx((2.0 * reach[1] + 20.0 * missed[1]).mean(axis=1), nan_ok=True)
+
+
+def test_the_brier_score_is_of_the_hour_alone() -> None:
+    hours = listen(FRAME, WEIGHTS, 2 * BARS_A_DAY)
+
+    *_, brier = losses(FRAME, hours)
+
+    moved = np.abs(np.expm1(hours.move[1])) > hours.band
+    assert brier[1][:-1] == pytest.approx(((hours.chance - moved) ** 2).mean(axis=1)[:-1], nan_ok=True)
+    assert np.isnan(brier[[0, 2, 3]]).all()
 
 
 def test_a_ratio_of_equal_losses_is_one() -> None:

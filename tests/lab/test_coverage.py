@@ -121,6 +121,34 @@ def test_a_forecast_that_says_too_much_is_named() -> None:
     assert "| **no** |" not in held("true", said).split("will it move")[1]
 
 
+def alike(share: float) -> FullHours:
+    """Return fifty days of four assets that move together, of which each chance is exact."""
+    rng = np.random.default_rng(5)
+    made = hours(days=50)
+    size = np.concatenate((made.move, made.move), axis=2)
+    common = rng.standard_normal((1200, 1))
+    own = rng.standard_normal((1200, 4))
+    sigma = np.full_like(size, BAND)
+    move = sigma * (math.sqrt(share) * common + math.sqrt(1.0 - share) * own)
+    chance = outside(sigma[1])
+    band = np.full_like(chance, BAND)
+    return FullHours(made.t, move, sigma, np.zeros((2, *size.shape)), chance, chance, band)
+
+
+def test_bins_of_exact_chances_lie_as_near_as_luck_lets_them() -> None:
+    apart, together = movement(alike(0.0)), movement(alike(0.8))
+
+    [(said, came, cases)] = apart.bins()
+    error = 100.0 * math.sqrt(0.01 * said * (1.0 - 0.01 * said) / cases)
+
+    assert apart.luck(400)[1] == pytest.approx(1.96 * error, rel=0.12)
+    assert abs(apart.together()) < 0.05
+    assert together.together() > 0.3
+    assert together.luck(400)[1] > 1.3 * apart.luck(400)[1]
+    assert together.luck(400)[0] < apart.luck(400)[0]
+    assert abs(said - came) < apart.luck(400)[1]
+
+
 def test_markets_that_are_pooled_keep_their_days_apart() -> None:
     parts = [hours(days=3), hours(days=5)]
 
