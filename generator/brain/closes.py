@@ -5,7 +5,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from generator.brain.part import Part, Times, slid
+from generator.brain.part import Part, Times
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.market.bars import BAR_MS, FloatArray
 
@@ -54,11 +54,11 @@ class Closes(Part):
         for bar in np.flatnonzero((before >= 0) & (numbers - before > HOLE_BARS)):
             holes[bar:] = (before[bar] + 1) * BAR_MS, t_ms[bar]
 
-        bars, places = slid(self.bars, int(self.bar[0]), numbers)
+        bars, places = self.slid("bars", int(self.bar[0]), numbers)
         bars[places] = np.stack((log_close, top, bottom), axis=1)
 
         day_numbers = t_ms // DAY_MS
-        days, day_places = slid(np.concatenate((self.days, self.late[None])), int(self.day[0]), day_numbers)
+        days, day_places = self.slid("days", int(self.day[0]), day_numbers, self.late)
         late = np.full(log_close.shape, np.nan)
         for bar in np.flatnonzero(t_ms % DAY_MS >= DAY_MS - HOUR_MS):
             row = days[day_places[bar]]
@@ -71,7 +71,7 @@ class Closes(Part):
         self.bar = numbers.astype(np.float64)[:, None]
         self.hole = holes
 
-    def usual_day(self, t_ms: int) -> tuple[FloatArray, list[int]]:
+    def usual_day(self, t_ms: int) -> tuple[FloatArray, Times]:
         """Return the median size of the moves of the UTC days that are over, and of how many days it is.
 
         Args:
@@ -86,9 +86,12 @@ class Closes(Part):
 
         moves = np.expm1(np.diff(closes, axis=0))
         sizes = np.abs(np.column_stack((moves, mean_of_assets(moves))))
-        counts = np.isfinite(sizes).sum(axis=0).tolist()
-        medians = [_median(column) if n >= FEWEST_DAYS else np.nan for column, n in zip(sizes.T, counts, strict=True)]
-        return np.array(medians), counts
+        in_order = np.sort(sizes, axis=0)  # what is unknown comes last
+        counts = np.add.reduce(np.isfinite(in_order), axis=0)
+        columns = np.arange(sizes.shape[1])
+        lower = in_order[np.maximum(counts - 1, 0) // 2, columns]
+        upper = in_order[counts // 2, columns]
+        return np.where(counts >= FEWEST_DAYS, 0.5 * (lower + upper), np.nan), counts
 
     def hour(self) -> FloatArray:
         """Return each asset's move over the hour up to the close of the last bar, as a fraction."""
@@ -135,10 +138,6 @@ def mean_of_assets(values: FloatArray) -> FloatArray:
     count = known.sum(axis=1)
     total = np.where(known, values, 0.0).sum(axis=1)
     return np.where(2 * count >= values.shape[1], total / np.maximum(count, 1), np.nan)
-
-
-def _median(values: FloatArray) -> float:
-    return float(np.median(values[np.isfinite(values)]))
 
 
 def _first_time(beyond: np.ndarray, closes_ms: np.ndarray) -> FloatArray:

@@ -7,7 +7,8 @@ from typing import ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
-from generator.brain.part import Part, Times, slid, stretches
+from generator.brain.columns import Columns
+from generator.brain.part import Part, Times, stretches
 from generator.brain.smoothing import (
     HOUR_BARS,
     Flags,
@@ -16,6 +17,7 @@ from generator.brain.smoothing import (
     carried,
     counted,
     follow,
+    followed,
     hysteresis,
     latched,
     rates,
@@ -43,7 +45,7 @@ _HOLDS: Final = (9.0, 5.0)
 _WILD: Final = 0.01  # of funding per 8 hours: three percent a day
 _STEADY: Final = 0.5
 
-_STATES: Final = (
+STATES: Final = (
     DerivativesState.UNAVAILABLE,
     DerivativesState.BALANCED,
     DerivativesState.CROWDED_LONGS,
@@ -51,11 +53,20 @@ _STATES: Final = (
     DerivativesState.LEVERAGING_UP,
     DerivativesState.DELEVERAGING,
 )
+UNAVAILABLE: Final = STATES.index(DerivativesState.UNAVAILABLE)
+BUILDING: Final = STATES.index(DerivativesState.LEVERAGING_UP)
 _VOTES: Final = {
     DerivativesState.UNAVAILABLE: DerivativesVote.NO_VOTE,
     DerivativesState.CROWDED_LONGS: DerivativesVote.BEARISH,
     DerivativesState.CROWDED_SHORTS: DerivativesVote.BULLISH,
 }
+_LEANS: Final = {
+    DerivativesVote.BULLISH: 1.0,
+    DerivativesVote.NEUTRAL: 0.0,
+    DerivativesVote.BEARISH: -1.0,
+    DerivativesVote.NO_VOTE: math.nan,
+}
+_LEAN_OF_STATE: Final = np.array([_LEANS[_VOTES.get(state, DerivativesVote.NEUTRAL)] for state in STATES])
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +110,42 @@ class Pressure:
 NO_PRESSURE: Final = Pressure(DerivativesState.UNAVAILABLE, 0.0, None)
 
 
+class Pressures(Columns[Pressure]):
+    """The derivatives words of all assets."""
+
+    def __init__(
+        self, states: npt.NDArray[np.int64], steadiness: FloatArray, rank: FloatArray, odd: FloatArray
+    ) -> None:
+        """Take what `Pressure` says of one asset, of all, (assets,); states are indices of `STATES`."""
+        super().__init__(len(states), self._pressure)
+        self._states = states
+        self._steadiness = steadiness
+        self._rank = rank
+        self._odd = odd
+        self.shown_states = np.where(steadiness >= _STEADY, states, UNAVAILABLE)
+        """Index of the state that is shown, see `Pressure.shown`, (assets,)."""
+
+    @property
+    def words(self) -> list[DerivativesState]:
+        """What is shown of each asset."""
+        return [STATES[state] for state in self.shown_states.tolist()]
+
+    @property
+    def leans(self) -> FloatArray:
+        """Which way each vote points: 1 up, 0 nowhere, -1 down, NaN without one, (assets,)."""
+        return _LEAN_OF_STATE[self.shown_states]
+
+    def _pressure(self, column: int) -> Pressure:
+        state = int(self._states[column])
+        rank = float(self._rank[column])
+        return Pressure(
+            state=STATES[state],
+            steadiness=float(self._steadiness[column]),
+            rank=None if math.isnan(rank) else rank,
+            odd=bool(self._odd[column]),
+        )
+
+
 class Derivatives(Part):
     """Funding and open contracts of each asset; arrays are (k, ..., assets) or (..., assets)."""
 
@@ -132,7 +179,7 @@ class Derivatives(Part):
         self.age = np.full((2, assets), 1e6)  # bars since funding and open contracts were last given
         self.count = np.zeros((2, assets))
         self.word = np.zeros((2, assets))  # -1 shorts, 0 balanced, 1 longs; -1 leaving, 0, 1 building
-        self.held = np.zeros((len(_STATES), assets))  # share of the last hours in which each state held
+        self.held = np.zeros((len(STATES), assets))  # share of the last hours in which each state held
         self.odd = np.zeros(assets)  # 1 where the last known funding was so large that it may be a fault
         self.rank = np.full(assets, np.nan)  # of the last funding in its month
 
@@ -158,15 +205,18 @@ class Derivatives(Part):
         self._take(np.array((rate, interest)), seen, steps)
 
         hours = t_ms // HOUR_MS
-        smoothed_rank, self.rank = self._ranks(hours // 8)
+        before = (self.eighth, self.close)
+        last = np.where(self._known(), self.last, np.nan)
+        self.eighth, self.close = last
+        smoothed_rank, self.rank = self._ranks(hours // 8, before[0])
         crowd = self._crowd(smoothed_rank)
-        leverage = self._leverage(hours)
+        leverage = self._leverage(hours, before[1])
         self.hour = hours.astype(np.float64)[:, None]
         self.word = np.array((crowd, leverage))
 
         # A market without futures holds no state at all.
         is_known = np.count_nonzero(self.count, axis=(0, 2)) > 0
-        holds = self._state() == np.arange(len(_STATES))[:, None, None]
+        holds = self._state() == np.arange(len(STATES))[:, None, None]
         weights = np.broadcast_to(self._alpha_held * is_known[:, None], holds.shape)
         self.held = follow(self.held, holds.astype(np.float64), weights)
 
@@ -177,23 +227,21 @@ class Derivatives(Part):
         self.age = ages(self.age, by_bar, steps).swapaxes(0, 1)
         self.last = carried(self.last, given.swapaxes(0, 1), by_bar).swapaxes(0, 1)
 
-        pace = Pace(self.count[0], seen[0].astype(np.float64))
-        self.funding = pace.follow(self.funding, given[:1].copy(), self._alpha_funding)
-        pace = Pace(self.count[1], seen[1].astype(np.float64))
-        self.interest = pace.follow(self.interest, np.array((given[1], given[1])), self._alpha_interest)
+        paces = [Pace(count, known.astype(np.float64)) for count, known in zip(self.count, seen, strict=True)]
+        weights = (paces[0].weights(self._alpha_funding), paces[1].weights(self._alpha_interest))
+        values = given[[0, 1, 1]]
+        self.funding, self.interest = followed((self.funding, self.interest), values, weights)
 
     def _known(self) -> Flags:
         """Return whether funding and open contracts are recent enough, (2, ..., assets)."""
         return np.array([age <= holds for age, holds in zip(self.age, self._holds, strict=True)])
 
-    def _ranks(self, eighths: Times) -> FloatArray:
+    def _ranks(self, eighths: Times, before: FloatArray) -> FloatArray:
         """Return the share of the last 30 days below the smoothed and the last funding, (2, n, assets).
 
         Ties count half; a rate is not compared with itself; NaN before a week is known.
         """
-        kept = np.concatenate((self.month, self.eighth[None]))
-        months, places = slid(kept, int(self.hour[0]) // 8, eighths)
-        self.eighth = np.where(self._known()[0], self.last[0], np.nan)
+        months, places = self.slid("month", int(self.hour[0]) // 8, eighths, before)
         months[places] = self.eighth
         self._windows["month"] = (months, places)
 
@@ -217,11 +265,9 @@ class Derivatives(Part):
         shorts = latched(self.word[0] < 0.0, enter[1], stay[1])
         return longs.astype(np.float64) - shorts
 
-    def _leverage(self, hours: Times) -> FloatArray:
+    def _leverage(self, hours: Times, before: FloatArray) -> FloatArray:
         """Return 1 where contracts have risen over a day and still stand above their half-day mean, -1 the reverse."""
-        kept = np.concatenate((self.day, self.close[None]))
-        days, places = slid(kept, int(self.hour[0]), hours)
-        self.close = np.where(self._known()[1], self.last[1], np.nan)
+        days, places = self.slid("day", int(self.hour[0]), hours, before)
         days[places] = self.close
         self._windows["day"] = (days, places)
 
@@ -246,21 +292,10 @@ class Derivatives(Part):
         state: npt.NDArray[np.int64] = np.where(longs, 2, np.where(shorts, 3, moved))
         return state
 
-    def readings(self) -> list[Pressure]:
+    def readings(self) -> Pressures:
         """Return the word of every asset, how steadily it held, and the rank of its funding in its month."""
         state = self._state()
-        steady = self.held[state, np.arange(len(state))]
-
-        columns = zip(state.tolist(), steady.tolist(), self.rank.tolist(), self.odd.tolist(), strict=True)
-        return [
-            Pressure(
-                state=_STATES[at],
-                steadiness=held,
-                rank=None if math.isnan(share) else share,
-                odd=bool(odd),
-            )
-            for at, held, share, odd in columns
-        ]
+        return Pressures(state, self.held[state, np.arange(len(state))], self.rank, self.odd)
 
 
 def _lower(others: FloatArray, funding: FloatArray) -> FloatArray:

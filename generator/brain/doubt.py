@@ -53,9 +53,13 @@ def doubts(
         odd: 1 where funding may be a fault, (assets,).
         lone: 1 where one venue alone gives the price, (assets,).
     """
-    rows = (bars, age, capped, odd, *idle, lone)
-    columns = zip(*(row.tolist() for row in rows), strict=True)
-    return tuple(_doubt(*faults) if seen else UNSEEN for seen, *faults in columns)
+    stuck, without_trade = idle
+    is_faulty = (age != 0.0) | (capped != 0.0) | (odd != 0.0) | (stuck != 0.0) | (lone != 0.0)
+    is_faulty |= without_trade >= IDLE_BARS
+    every = [NONE if seen else UNSEEN for seen in bars.tolist()]
+    for column in np.flatnonzero(is_faulty & (bars > 0.0)).tolist():
+        every[column] = _doubt(*(float(row[column]) for row in (age, capped, odd, *idle, lone)))
+    return tuple(every)
 
 
 def _doubt(age: float, capped: float, odd: float, stuck: float, idle: float, lone: float) -> Doubt:  # noqa: PLR0917

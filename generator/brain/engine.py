@@ -6,8 +6,10 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from generator.brain.derivatives import Pressure
 from generator.brain.doubt import SILENT, named
-from generator.brain.evidence import Moved, breadth_lean, gather
+from generator.brain.evidence import Facts, breadth_lean
+from generator.brain.forecast import CALLS, Forecast
 from generator.brain.label import LABELS, REGIMES, UNKNOWN, dwell_minutes
 from generator.brain.like_days import counts_of
 from generator.brain.market_facts import Followed, market_facts
@@ -18,6 +20,7 @@ from generator.brain.outlook import MIN_BARS, RANGE_BARS
 from generator.brain.reading import (
     ROUGH,
     AssetReading,
+    AssetReadings,
     Axes,
     BrainReading,
     LearningReading,
@@ -109,8 +112,8 @@ class _Assembly:
         self.counts = counts(self.change)
 
         # How much is known of each asset, and how far it is to be trusted.
-        self.seen = measures.volatility.count[0].tolist()
-        self.fresh = (~stale & (measures.volatility.count[0] > 0.0)).tolist()
+        self.seen = measures.volatility.count[0]
+        self.fresh = ~stale & (self.seen > 0.0)
         self.moving = int(np.count_nonzero(measures.volatility.fresh()))
         self.doubt = measures.doubts()
 
@@ -118,7 +121,8 @@ class _Assembly:
         now = measures.now(self.doubt)
         self.forecast = measures.forecasts(SHOWN_MINUTES, now)
         self.pressure = measures.derivatives.readings()
-        self.context, self.lean = measures.liquidity.reading()
+        self.context = measures.liquidity.words()
+        self.lean = measures.liquidity.leans()
         self.trend = measures.side.trends()
         self.structure = structures(self.trend[:-1], log_close, self.past.day_edges(t_ms), self.change)
         self.word = measures.swings.words()
@@ -126,38 +130,44 @@ class _Assembly:
         self.label = [LABELS[int(label)] for label in measures.label.label.tolist()]
         self.holding = measures.chances(self.doubt)
 
-        # How far prices may move, how far they moved, and what happened.
-        usual = measures.record.usual
-        usuals = {THREE_HOURS: _ROOT_3 * usual[HOUR_MOVE], DAY: usual[DAY_MOVE], WEEK: usual[WEEK_MOVE]}
-        self.moved: dict[int, tuple[list[float], list[float]]] = {
-            span: (measures.moves.moves[span].tolist(), usual.tolist()) for span, usual in usuals.items()
-        }
-        self.sigma: list[list[float]] = now.sigma.T.tolist()
+        # How far prices may move, and what happened.
+        self.sigma = now.sigma
         self.ladder = measures.ladders(now)
         self.partition = measures.partitions(now)
-        self.reach: list[list[list[float]]] = measures.reach(now).swapaxes(0, 1).tolist()
+        self.reach = measures.reach(now)
         self.market_week, self.facts = self.past.facts(t_ms, log_close, measures.closes)
         self.baselines = self.past.baselines(measures.volatility.variance[1])
 
+        # What speaks for a call and against it.
+        usual = measures.record.usual
+        self.evidence = Facts(
+            measures.moves.moves[[THREE_HOURS, DAY, WEEK], :-1],
+            np.array((_ROOT_3 * usual[HOUR_MOVE], usual[DAY_MOVE], usual[WEEK_MOVE]))[:, :-1],
+            breadth_lean(self.counts),
+            self.past.volume,
+            self.pressure,
+            self.lean,
+        )
+        self.agreement = self.evidence.agreement(self.forecast.calls)
+        self.coverage = self.evidence.coverage()
+
     def reading(self) -> BrainReading:
         """Return what the brain says."""
-        assets = {name: self._asset(name, column) for column, name in enumerate(self.measures.assets)}
-        forecasts = [asset.forecast for asset in assets.values() if asset.forecast]
-        agreements = [asset.agreement for asset in assets.values() if asset.agreement is not None]
-        learned = int(self.measures.outcomes.resolved[0, 0])
+        measures = self.measures
+        agreements = self.agreement[np.isfinite(self.agreement)]
+        calls = self.forecast.calls[self.forecast.sound]
+        learned = int(measures.outcomes.resolved[0, 0])
 
         return BrainReading(
             t_ms=self.t_ms,
-            bars_seen=self.measures.counters.bars,
+            bars_seen=measures.counters.bars,
             regime=self._regime(),
-            outlook=self._market_outlook([asset.outlook is not None for asset in assets.values()]),
-            direction=_direction([asset.bias for asset in assets.values() if asset.forecast]),
-            confidence=self._forecast_confidence(
-                [forecast.confidence for forecast in forecasts if forecast.confidence is not None]
-            ),
-            agreement=_mean(agreements),
-            coverage=_mean([asset.coverage for asset in assets.values()]) or 0.0,
-            assets=assets,
+            outlook=self._market_outlook(),
+            direction=_direction([BIAS_OF_CALL[CALLS[call]] for call in calls.tolist()]),
+            confidence=self._forecast_confidence(),
+            agreement=_mean(agreements.tolist()),
+            coverage=_mean(self.coverage.tolist()) or 0.0,
+            assets=AssetReadings(measures.assets, self._asset),
             learning=LearningReading(resolved=learned, status="learning" if learned else "idle"),
             market=self._market(),
             limitations=self._market_limits(),
@@ -171,10 +181,10 @@ class _Assembly:
         word = self.word[-1] if self.moving else VolatilityWord.UNKNOWN
         return market_facts(measures.assets, self.t_ms + BAR_MS, followed, side, word, doubt=self.doubt[0].share)
 
-    def _market_outlook(self, expected: list[bool]) -> VolatilityOutlook | None:
+    def _market_outlook(self) -> VolatilityOutlook | None:
         """Return the geometric mean of the outlooks of the assets that have one, None without any."""
-        rows = [row for row, has_outlook in zip(self.sigma, expected, strict=True) if has_outlook]
-        if not rows:
+        rows = self.sigma.T[self.fresh & (self.seen >= MIN_BARS)]
+        if not len(rows):
             return None
         sigma = np.exp(np.add.reduce(np.log(rows)) / len(rows))
         return VolatilityOutlook(*sigma.tolist())
@@ -191,17 +201,6 @@ class _Assembly:
         pressure = self.pressure[column]
         trend = self.trend[column] if fresh else Trend.UNKNOWN
         volatility = self.word[column] if fresh else VolatilityWord.UNKNOWN
-        evidence, agreement, coverage = gather(
-            call,
-            hours=self._moved(column, THREE_HOURS),
-            day=self._moved(column, DAY),
-            week=self._moved(column, WEEK),
-            breadth=breadth_lean(self.counts),
-            volume=self.facts[column].volume_ratio,
-            derivatives=pressure.shown,
-            vote=pressure.vote,
-            book=self.lean[column],
-        )
         regime = self.label[column] if fresh else RegimeLabel.UNKNOWN
 
         return AssetReading(
@@ -217,24 +216,19 @@ class _Assembly:
             vote=pressure.vote,
             pressure=pressure,
             volatility=volatility,
-            outlook=VolatilityOutlook(*self.sigma[column]) if has_outlook else None,
-            ranges=_ranges(self.reach[column]) if has_range else None,
+            outlook=VolatilityOutlook(*self.sigma[:, column].tolist()) if has_outlook else None,
+            ranges=_ranges(self.reach[:, column].tolist()) if has_range else None,
             baselines=self.baselines[column] if has_range else None,
             ladder=self.ladder[column] if has_range else None,
             partition=self.partition[column] if has_range else None,
-            change=None if math.isnan(self.change[column]) else float(self.change[column]),
+            change=_known(self.change[column]),
             facts=self.facts[column],
-            agreement=agreement,
-            coverage=coverage,
-            evidence=evidence,
-            limitations=self._limits(column),
-            book_lean=self.lean[column],
+            agreement=_known(self.agreement[column]),
+            coverage=float(self.coverage[column]),
+            evidence=self.evidence.of(column, float(self.forecast.calls[column])),
+            limitations=self._limits(column, forecast, pressure),
+            book_lean=None if math.isnan(self.lean[column]) else int(self.lean[column]),
         )
-
-    def _moved(self, column: int, span: int) -> Moved:
-        """Return how far an asset moved over three hours, a day or a week, and how far it usually does."""
-        moved, usual = self.moved[span]
-        return Moved(moved[column], usual[column])
 
     def _confidence(self, column: int, label: RegimeLabel) -> float | None:
         """Return the chance that a label still stands in four hours; None of one that is none of the four."""
@@ -274,7 +268,7 @@ class _Assembly:
     def _drivers(self, volatility: VolatilityWord) -> tuple[str, ...]:
         """Return the risk drivers in words."""
         books = _shared(self.context)
-        futures = _shared([pressure.shown for pressure in self.pressure])
+        futures = _shared(self.pressure.words)
 
         drivers = []
         if volatility in ROUGH:
@@ -287,28 +281,30 @@ class _Assembly:
             drivers.append(labels.DERIVATIVES[futures].most)
         return tuple(drivers)
 
-    def _forecast_confidence(self, confidences: list[float]) -> float | None:
+    def _forecast_confidence(self) -> float | None:
         """Return the mean confidence of the calls, less the doubt in assets without a forecast; None without any."""
-        mean = _mean(confidences)
+        mean = _mean(self.forecast.confidences())
         known = [
-            (doubt.share, forecast) for doubt, forecast in zip(self.doubt, self.forecast, strict=True) if doubt.known
+            (doubt.share, is_sound)
+            for doubt, is_sound in zip(self.doubt, self.forecast.sound.tolist(), strict=True)
+            if doubt.known
         ]
-        lost = sum(share for share, forecast in known if forecast is None)
+        lost = sum(share for share, is_sound in known if not is_sound)
         if mean is None or not lost:
             return mean
         return mean * (1.0 - lost / len(known))
 
-    def _limits(self, column: int) -> tuple[str, ...]:
+    def _limits(self, column: int, forecast: Forecast | None, pressure: Pressure) -> tuple[str, ...]:
         """Return what is missing for one asset."""
         missing = []
         if not self.seen[column]:
             missing.append(readings.NO_BARS)
-        elif not self.forecast[column] and self.fresh[column] and self.seen[column] < DAY_BARS // 2:
+        elif not forecast and self.fresh[column] and self.seen[column] < DAY_BARS // 2:
             missing.append(readings.SHORT)
         if self.context[column] is LiquidityContext.UNKNOWN:
             missing.append(readings.NO_BOOK)
-        if self.pressure[column].state is DerivativesState.UNAVAILABLE:
-            missing += self.pressure[column].limitations
+        if pressure.state is DerivativesState.UNAVAILABLE:
+            missing += pressure.limitations
         return (*missing, *self.doubt[column].reasons)
 
     def _market_limits(self) -> tuple[str, ...]:
@@ -361,6 +357,10 @@ def _direction(biases: list[Bias]) -> Bias:
     if down > max(up, flat):
         return Bias.DOWN
     return Bias.FLAT
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
 
 
 def _mean(values: list[float]) -> float | None:

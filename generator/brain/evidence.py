@@ -4,19 +4,22 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+
+from generator.brain.derivatives import BUILDING, STATES, UNAVAILABLE, Pressures
+from generator.brain.forecast import DOWN, NONE, SMALL_MOVE, UP
 from generator.brain.structure import Counts
 from generator.catalog.text import labels
-from generator.catalog.words import Call, DerivativesState, DerivativesVote, Points, Side
+from generator.catalog.words import Points, Side
+from generator.market.bars import FloatArray
 
 FAMILIES: Final = ("hours", "day", "week", "breadth", "volume", "funding", "interest", "liquidity")
-_CALLED: Final = {Call.UP: 1, Call.SMALL_MOVE: 0, Call.DOWN: -1, Call.NONE: None}
-VOTE_LEAN: Final = {
-    DerivativesVote.BULLISH: 1,
-    DerivativesVote.NEUTRAL: 0,
-    DerivativesVote.BEARISH: -1,
-    DerivativesVote.NO_VOTE: None,
-}
-_POINTS: Final = {1: Points.UP, 0: Points.FLAT, -1: Points.DOWN}
+_SPANS: Final = ("hours", "day", "week")
+_BREADTH: Final = FAMILIES.index("breadth")
+_BOOK: Final = FAMILIES.index("liquidity")
+_CALLED: Final = {UP: 1, SMALL_MOVE: 0, DOWN: -1, NONE: None}
+_POINTS: Final = {1: Points.UP, 0: Points.FLAT, -1: Points.DOWN, None: None}
 _MOVED: Final = 0.5  # of a usual move: a smaller one points nowhere
 _BUSY: Final = 1.5  # of the week's mean day: a smaller volume points nowhere
 
@@ -31,25 +34,85 @@ class Evidence:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """A move and the usual size of one as long, as fractions; NaN where unknown."""
+class Facts:
+    """The facts of every asset: the way each points, and its sentence when an asset is asked for."""
 
-    move: float
-    usual: float
+    def __init__(  # noqa: PLR0917
+        self,
+        moves: FloatArray,
+        usual: FloatArray,
+        breadth: int | None,
+        volume: FloatArray,
+        pressures: Pressures,
+        book: FloatArray,
+    ) -> None:
+        """Take what they are made from.
 
-    @property
-    def lean(self) -> int | None:
-        """1 up, -1 down by half a usual move at least, 0 by less; None where it is not known.
-
-        >>> [Moved(move, 0.02).lean for move in (0.011, 0.009, -0.03, math.nan)]
-        [1, 0, -1, None]
+        Args:
+            moves: over three hours, a day and a week, fractions, NaN where unknown, (3, assets).
+            usual: median size of moves as long, likewise.
+            breadth: see `breadth_lean`.
+            volume: the day's over the week's mean day, NaN where unknown, (assets,).
+            pressures: the futures of each asset.
+            book: lean of the order book: 1 to bids, 0 even, -1 to asks, NaN where unknown, (assets,).
         """
-        if not math.isfinite(self.move):
-            return None
-        if abs(self.move) < _MOVED * self.usual:
-            return 0
-        return 1 if self.move > 0.0 else -1
+        moved = moved_leans(moves, usual)
+        day = moved[_SPANS.index("day")]
+        rows = (
+            *moved,
+            np.full(len(volume), np.nan if breadth is None else breadth),
+            volume_leans(volume, day),
+            pressures.leans,
+            interest_leans(pressures.shown_states, day),
+            book,
+        )
+        self._leans = np.array(rows)
+        self._known = np.add.reduce(np.isfinite(self._leans))
+        self._moves = moves
+        self._volume = volume
+        self._pressures = pressures
+
+    def agreement(self, calls: FloatArray) -> FloatArray:
+        """Return the share of each asset's known facts that points the way that is called, NaN without a call."""
+        called = np.where(calls == SMALL_MOVE, 0.0, np.where(calls == NONE, np.nan, calls))
+        agreeing = np.add.reduce(self._leans == called)
+        return np.where(np.isfinite(called) & (self._known > 0), agreeing / np.maximum(self._known, 1), np.nan)
+
+    def coverage(self) -> FloatArray:
+        """Return the share of the facts that is known of each asset."""
+        out: FloatArray = self._known / len(FAMILIES)
+        return out
+
+    def of(self, column: int, call: float) -> tuple[Evidence, ...]:
+        """Return the facts of one asset in words; without a call no fact is for or against."""
+        leans = [None if math.isnan(lean) else int(lean) for lean in self._leans[:, column].tolist()]
+        moves = zip(_SPANS, self._moves[:, column].tolist(), strict=True)
+        volume = float(self._volume[column])
+        derivatives = STATES[self._pressures.shown_states[column]]
+        texts = (
+            *(labels.moved_text(name, move) for name, move in moves),
+            labels.BREADTH[leans[_BREADTH]],
+            labels.volume_text(None if math.isnan(volume) else volume),
+            labels.DERIVATIVES[derivatives].reading,
+            labels.interest_text(derivatives),
+            labels.BOOK[leans[_BOOK]],
+        )
+        called = _CALLED[call]
+        return tuple(
+            Evidence(family, _side(lean, called), _POINTS[lean], text)
+            for family, lean, text in zip(FAMILIES, leans, texts, strict=True)
+        )
+
+
+def moved_leans(moves: FloatArray, usual: FloatArray) -> FloatArray:
+    """Return 1 up, -1 down by half a usual move at least, 0 by less; NaN where it is not known.
+
+    >>> moved_leans(np.array([0.011, 0.009, -0.03, np.nan]), np.full(4, 0.02)).tolist()
+    [1.0, 0.0, -1.0, nan]
+    """
+    way = np.where(moves > 0.0, 1.0, -1.0)
+    lean = np.where(np.abs(moves) < _MOVED * usual, 0.0, way)
+    return np.where(np.isfinite(moves), lean, np.nan)
 
 
 def breadth_lean(counts: Counts) -> int | None:
@@ -67,69 +130,29 @@ def breadth_lean(counts: Counts) -> int | None:
     return 0
 
 
-def volume_lean(ratio: float | None, day: int | None) -> int | None:
-    """Return the way of the day's move where more was traded than usual, 0 where not; None where that is not known.
+def volume_leans(ratio: FloatArray, day: FloatArray) -> FloatArray:
+    """Return the way of the day's move where more was traded than usual, 0 where not; NaN where that is not known.
 
-    >>> volume_lean(1.6, -1), volume_lean(1.4, -1), volume_lean(None, -1)
-    (-1, 0, None)
-
-    Args:
-        ratio: the day's volume over the week's mean day.
-        day: lean of the day's move.
-    """
-    if ratio is None or day is None:
-        return None
-    return day if ratio >= _BUSY else 0
-
-
-def interest_lean(state: DerivativesState, day: int | None) -> int | None:
-    """Return the way of the day's move where contracts are being opened, 0 where not; None where that is not known."""
-    if state is DerivativesState.UNAVAILABLE or day is None:
-        return None
-    return day if state is DerivativesState.LEVERAGING_UP else 0
-
-
-def gather(
-    call: Call,
-    *,
-    hours: Moved,
-    day: Moved,
-    week: Moved,
-    breadth: int | None,
-    volume: float | None,
-    derivatives: DerivativesState,
-    vote: DerivativesVote,
-    book: int | None,
-) -> tuple[tuple[Evidence, ...], float | None, float]:
-    """Return the facts of one asset, the share of them that points the called way, and the share that is known.
+    >>> volume_leans(np.array([1.6, 1.4, np.nan]), np.array([-1.0, -1.0, -1.0])).tolist()
+    [-1.0, 0.0, nan]
 
     Args:
-        call: without one no fact is for or against, and the first share is None.
-        hours, day, week: moves over three hours, a day and a week.
-        breadth: see `breadth_lean`.
-        volume: see `volume_lean`.
-        book: lean of the order book: 1 to bids, 0 even, -1 to asks; None where unknown.
+        ratio: the day's volume over the week's mean day, (assets,).
+        day: leans of the day's move, likewise.
     """
-    called = _CALLED[call]
-    spans = {"hours": hours, "day": day, "week": week}
-    rows = [
-        *((name, moved.lean, labels.moved_text(name, moved.move)) for name, moved in spans.items()),
-        ("breadth", breadth, labels.BREADTH[breadth]),
-        ("volume", volume_lean(volume, day.lean), labels.volume_text(volume)),
-        ("funding", VOTE_LEAN[vote], labels.DERIVATIVES[derivatives].reading),
-        ("interest", interest_lean(derivatives, day.lean), labels.interest_text(derivatives)),
-        ("liquidity", book, labels.BOOK[book]),
-    ]
-    evidence = tuple(_row(name, lean, text, called) for name, lean, text in rows)
-
-    known = [lean for _, lean, _ in rows if lean is not None]
-    agreement = None if called is None or not known else sum(lean == called for lean in known) / len(known)
-    return evidence, agreement, len(known) / len(rows)
+    lean = np.where(ratio >= _BUSY, day, 0.0)
+    return np.where(np.isfinite(ratio) & np.isfinite(day), lean, np.nan)
 
 
-def _row(name: str, lean: int | None, text: str, called: int | None) -> Evidence:
-    points = None if lean is None else _POINTS[lean]
-    return Evidence(family=name, side=_side(lean, called), points=points, text=text)
+def interest_leans(states: npt.NDArray[np.int64], day: FloatArray) -> FloatArray:
+    """Return the way of the day's move where contracts are being opened, 0 where not; NaN where that is not known.
+
+    Args:
+        states: of the futures as shown, as indices of `derivatives.STATES`, (assets,).
+        day: leans of the day's move, likewise.
+    """
+    lean = np.where(states == BUILDING, day, 0.0)
+    return np.where((states != UNAVAILABLE) & np.isfinite(day), lean, np.nan)
 
 
 def _side(lean: int | None, called: int | None) -> Side:

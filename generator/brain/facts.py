@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.brain.closes import Closes, mean_of_assets
+from generator.brain.columns import Columns
 from generator.brain.part import Times
+from generator.brain.smoothing import totals
 from generator.brain.week import BARS, CLOSE, DAY, HIGH, LOW, QUARTER_MS, VARIANCE, VOLUME, WEEK, Week, last_closed
 from generator.catalog.durations import HOUR_MS
 from generator.market.bars import FloatArray
@@ -70,7 +72,7 @@ class Past:
         self._bands: dict[int, FloatArray] = {}
         self._edges: dict[int, tuple[FloatArray, FloatArray]] = {}  # of the day before an hour, by its quarter hour
         self._closed_week: dict[int, tuple[npt.NDArray[np.int64], FloatArray, FloatArray]] = {}
-        self._usual: tuple[FloatArray, list[int]] | None = None
+        self._usual: tuple[FloatArray, Times] | None = None
 
     def know(self, bands: dict[int, FloatArray]) -> None:
         """Take bands that were worked out already, by quarter hours."""
@@ -83,12 +85,12 @@ class Past:
         return MarketWeek(
             since_ms=since_ms,
             since_share=since_share,
-            volume_ratio=_known(_median(self._volume)),
+            volume_ratio=_known(_median(self.volume)),
             correlation=_correlation(self._moves[-24:]),
             hour_rank=_hour_rank(self._variance),
         )
 
-    def facts(self, t_ms: int, log_close: FloatArray, closes: Closes) -> tuple[MarketWeek, list[AssetWeek]]:
+    def facts(self, t_ms: int, log_close: FloatArray, closes: Closes) -> tuple[MarketWeek, Columns[AssetWeek]]:
         """Return what happened up to the close of the bar opened at `t_ms`: of the market, and of each asset.
 
         Args:
@@ -103,7 +105,7 @@ class Past:
         market = replace(
             self.market,
             usual_day=_known(usual[-1]),
-            usual_days=counts[-1],
+            usual_days=int(counts[-1]),
             move_rank=_known(ranks[-1]),
             largest_of=self._largest_of(mean_hour),
         )
@@ -112,13 +114,14 @@ class Past:
         high, low = closes.broken(t_ms, *self.day_edges(t_ms))
         below_high = -np.expm1(log_close - high.edge)
         above_low = np.expm1(log_close - low.edge)
-        known = (usual[:-1], self._places(t_ms), self._volume, hours, ranks[:-1], lately)
-        broken = (high.at_ms, below_high, low.at_ms, above_low)
-        columns = zip(counts[:-1], *(_listed(values) for values in (*known, *broken)), strict=True)
-        assets = [
-            AssetWeek(
+        known = (usual[:-1], self._places(t_ms), self.volume, hours, ranks[:-1], lately)
+        rows = np.array((*known, high.at_ms, below_high, low.at_ms, above_low))
+
+        def week(column: int) -> AssetWeek:
+            usual_move, place, ratio, hour, rank, last_3h, high_ms, below, low_ms, above = _listed(rows[:, column])
+            return AssetWeek(
                 usual_day=usual_move,
-                usual_days=days,
+                usual_days=int(counts[column]),
                 place_in_week=place,
                 volume_ratio=ratio,
                 hour=hour,
@@ -129,9 +132,8 @@ class Past:
                 broke_low_ms=None if low_ms is None else int(low_ms),
                 above_low=above,
             )
-            for days, usual_move, place, ratio, hour, rank, last_3h, high_ms, below, low_ms, above in columns
-        ]
-        return market, assets
+
+        return market, Columns(len(hours), week)
 
     def lately(self, log_close: FloatArray) -> FloatArray:
         """Return the moves over three hours (up to ten minutes more) as fractions, NaN where unknown, (assets,)."""
@@ -175,17 +177,20 @@ class Past:
         out: FloatArray = (1.0 - share) * low + share * self._band(quarters + 1)
         return out
 
-    def baselines(self, ewma: FloatArray) -> list[dict[str, float] | None]:
+    def baselines(self, ewma: FloatArray) -> Columns[dict[str, float] | None]:
         """Return the sigmas that an outlook must beat, of a 5-minute bar, as a fraction; None where one is unknown.
 
         Args:
             ewma: variance of a bar with a half-life of two hours, (assets,).
         """
-        baselines: list[dict[str, float] | None] = []
-        for sigmas in np.sqrt(np.array((*self._realised, ewma))).T.tolist():
-            known = all(0.0 < sigma < math.inf for sigma in sigmas)
-            baselines.append(dict(zip(BASELINES, sigmas, strict=True)) if known else None)
-        return baselines
+        rows = np.sqrt(np.array((*self._realised, ewma)))
+
+        def baselines(column: int) -> dict[str, float] | None:
+            sigmas = rows[:, column].tolist()
+            is_known = all(0.0 < sigma < math.inf for sigma in sigmas)
+            return dict(zip(BASELINES, sigmas, strict=True)) if is_known else None
+
+        return Columns(len(ewma), baselines)
 
     @cached_property
     def _closes(self) -> FloatArray:
@@ -224,7 +229,7 @@ class Past:
         place = (last - bottom) / np.where(room > 0, room, 1.0)
         return np.where((known >= _FEWEST_DAYS * DAY) & (room > 0), place, np.nan)
 
-    def _usual_day(self, t_ms: int, closes: Closes) -> tuple[FloatArray, list[int]]:
+    def _usual_day(self, t_ms: int, closes: Closes) -> tuple[FloatArray, Times]:
         """Return what `Closes.usual_day` does; it changes with a day, which ends with a quarter hour."""
         if self._usual is None:
             self._usual = closes.usual_day(t_ms)
@@ -243,7 +248,7 @@ class Past:
             moves: of the assets and, last, of their mean, NaN where unknown, (assets + 1,).
         """
         before, known = self._sizes_before
-        smaller = np.count_nonzero(before < np.abs(moves), axis=0)
+        smaller = totals(before < np.abs(moves))
         is_known = np.isfinite(moves) & (known >= _WHOLE * WEEK)
         return np.where(is_known, smaller / np.maximum(known, 1.0), np.nan)
 
@@ -260,7 +265,8 @@ class Past:
         return None
 
     @cached_property
-    def _volume(self) -> FloatArray:
+    def volume(self) -> FloatArray:
+        """The last day's volume over the week's mean day, (assets,), NaN where unknown."""
         return _ratios(self._last(VOLUME))
 
     @cached_property
@@ -315,11 +321,11 @@ def median_bands(closes: FloatArray, ends: Times, quarters: int) -> FloatArray:
 
 def _lower_median(sizes: FloatArray) -> FloatArray:
     """Return the lower median of each column's known sizes, (assets,), NaN where too few are known."""
-    in_order = np.sort(np.where(np.isfinite(sizes), sizes, np.nan), axis=0)
-    known = np.isfinite(in_order).sum(axis=0)
+    by_column = sizes.T.copy()
+    known = np.add.reduce(np.isfinite(by_column), axis=1)
     place = np.maximum(known - 1, 0) // 2
-    middle = in_order[place, np.arange(sizes.shape[1])]
-    out: FloatArray = np.where(known >= _FEWEST_MOVES, middle, np.nan)
+    by_column.partition(np.unique(place), axis=1)  # what is unknown comes last
+    out: FloatArray = np.where(known >= _FEWEST_MOVES, by_column[np.arange(len(place)), place], np.nan)
     return out
 
 

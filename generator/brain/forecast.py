@@ -5,8 +5,9 @@ from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
+from generator.brain.columns import Columns
 from generator.brain.part import Part
-from generator.brain.smoothing import latched
+from generator.brain.smoothing import Flags, latched
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
 from generator.market.bars import FloatArray
 
@@ -88,6 +89,57 @@ class Forecast:
     def move(self) -> MoveChance:
         """The chance of a move beyond the band, up or down, and its base rate."""
         return MoveChance(1.0 - self.probabilities.neutral, 1.0 - self.base_rate.neutral)
+
+
+class Forecasts(Columns[Forecast | None]):
+    """The forecasts of all assets over one horizon; None of an asset with too little or too old history."""
+
+    def __init__(  # noqa: PLR0917
+        self,
+        assets: tuple[str, ...],
+        horizon_minutes: int,
+        chances: FloatArray,
+        base_rates: FloatArray,
+        calls: FloatArray,
+        band: FloatArray,
+        sound: Flags,
+    ) -> None:
+        """Take what `Forecast` says of one asset, of all.
+
+        Args:
+            chances, base_rates: of down, neutral and up, (3, assets).
+            calls: by the codes of `CALLS`, (assets,).
+            band: half-width of the neutral band, a fraction, likewise.
+            sound: which assets have a forecast, likewise.
+        """
+        super().__init__(len(assets), self._forecast)
+        self._assets = assets
+        self._minutes = horizon_minutes
+        self._chances = chances
+        self._base_rates = base_rates
+        self._band = band
+        self.sound = sound
+        self.calls = np.where(sound, calls, NONE)
+        """The call of each asset, by the codes of `CALLS`: none where there is no forecast, (assets,)."""
+
+    def confidences(self) -> list[float]:
+        """Return the chance of what is called of each asset that has a call."""
+        down, neutral, up = self._chances
+        called = np.where(self.calls == UP, up, np.where(self.calls == DOWN, down, neutral))
+        chances: list[float] = called[self.calls != NONE].tolist()
+        return chances
+
+    def _forecast(self, column: int) -> Forecast | None:
+        if not self.sound[column]:
+            return None
+        return Forecast(
+            asset=self._assets[column],
+            horizon_minutes=self._minutes,
+            probabilities=OutcomeChances(*self._chances[:, column].tolist()),
+            base_rate=OutcomeChances(*self._base_rates[:, column].tolist()),
+            call=CALLS[float(self.calls[column])],
+            band_bps=1e4 * float(self._band[column]),
+        )
 
 
 def in_units(chance: FloatArray, units: int = UNITS) -> FloatArray:

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from generator.brain.moves import DAY, HOUR, Moves, over_last
-from generator.brain.part import Part, Times, slid
+from generator.brain.part import Part, Times, windows
 from generator.brain.record import HOURS, in_half
 from generator.catalog.durations import HOUR_MS
 from generator.market.bars import BAR_MS, FloatArray
@@ -77,19 +77,19 @@ class Highlights(Part):
         """
         self._windows = {}
         numbers = t_ms // self._bar_ms
-        kept_edges, edge_places = slid(self.edges, int(self.bar[0]), numbers)
+        kept_edges, edge_places = self.slid("edges", int(self.bar[0]), numbers)
         kept_edges[edge_places] = edges
         first = kept_edges[:, :, 0].astype(np.float64)
         top = over_last(first[:, 0], self._day, np.fmax, edge_places)
         bottom = over_last(first[:, 1], self._day, np.fmin, edge_places)
 
-        rows, places = slid(self.recent, int(self.bar[0]), numbers)
+        rows, places = self.slid("recent", int(self.bar[0]), numbers)
         market = moves.moves[:, :, -1]
         wide = np.where(np.isfinite(moves.moves[DAY][:, 0]), top / bottom - 1.0, np.nan)
-        rows[places] = np.column_stack((market[HOUR], market[DAY], wide))
+        rows[places] = np.array((market[HOUR], market[DAY], wide)).T
         self._largest(rows, places)
         self._records(rows, places, t_ms)
-        self._keep(t_ms, np.column_stack((wide, sigma, market[HOUR], market[DAY], word)))
+        self._keep(t_ms, np.array((wide, sigma, market[HOUR], market[DAY], word)).T)
         self.sigma = sigma[:, None]
 
         self._windows["recent"] = (rows, places + 1)
@@ -106,13 +106,11 @@ class Highlights(Part):
 
         NaN where no bar of the day is known.
         """
-        prices = self.edges[::-1, 0 if top else 1].astype(np.float64)
-        sign = 1.0 if top else -1.0
-        ordered = np.where(np.isfinite(prices), sign * prices, -np.inf)
+        prices = self.edges[::-1, 0 if top else 1]
+        ordered = np.where(np.isfinite(prices), prices if top else -prices, -np.inf)
         at = ordered.argmax(axis=0)
-        edge = sign * ordered.max(axis=0)
-        known = np.isfinite(edge)
-        return np.where(known, edge, np.nan), np.where(known, at.astype(np.float64), np.nan)
+        edge = prices[at, np.arange(len(at))].astype(np.float64)
+        return edge, np.where(np.isfinite(edge), at.astype(np.float64), np.nan)
 
     def range_ranks(self, bars: Times) -> FloatArray:
         """Return, while a block is read, the share of full hours on record with a narrower day of Bitcoin, (m,)."""
@@ -128,7 +126,7 @@ class Highlights(Part):
 
     def _largest(self, rows: FloatArray, places: Times) -> None:
         """Find the largest hour of each day, the first of equal ones."""
-        moved = np.lib.stride_tricks.sliding_window_view(rows[:, HOUR_MOVED], self._inside)[places - self._inside + 1]
+        moved = windows(rows[:, HOUR_MOVED], self._inside)[places - self._inside + 1]
         size = np.where(np.isfinite(moved), np.abs(moved), -1.0)
         at = size.argmax(axis=1)
         largest = moved[np.arange(len(at)), at]
@@ -140,13 +138,12 @@ class Highlights(Part):
         signed = np.where(np.isfinite(rows[:, _OF_FIELD]), rows[:, _OF_FIELD] * _SIGN, _NONE)
         joining = signed[places - self._day]
         numbers = (t_ms - _DAY_MS) // _DAY_MS
-        days, day_places = slid(self.days, int(self.day[0]), numbers)
-        days[np.isnan(days)] = _NONE
+        days, day_places = self.slid("days", int(self.day[0]), numbers, self.today, _NONE)
 
         records = np.empty_like(joining)
         today = np.empty_like(joining)
         so_far = self.today
-        firsts = np.flatnonzero(np.diff(numbers, prepend=int(self.day[0])))
+        firsts = np.flatnonzero(numbers != np.concatenate((self.day, numbers[:-1])))
         for begin, end in zip(_begins(firsts), [*firsts[firsts > 0].tolist(), len(numbers)], strict=True):
             place = int(day_places[begin])
             if begin in firsts:
@@ -162,12 +159,12 @@ class Highlights(Part):
             so_far = of_day[-1]
 
         # Hours of the last day that ended before the present one began.
-        hours = np.lib.stride_tricks.sliding_window_view(signed[:, :2], self._day - self._hour, axis=0)
+        hours = windows(signed[:, :2], self._day - self._hour)
         lately = hours[places - self._day + 1].min(axis=-1)
         records[:, :2] = np.minimum(records[:, :2], lately)
 
         self.records, self.today = records, today
-        self._windows["days"] = (days, day_places + 1)
+        self._windows["days"] = (days, day_places)
         self.day = numbers.astype(np.float64)[:, None]
 
     def width(self, doubt: float = 0.0) -> float | None:
@@ -188,7 +185,7 @@ class Highlights(Part):
         """Keep what is to be compared with later at full hours, (n, 5)."""
         closes_ms = t_ms + self._bar_ms
         numbers = closes_ms // HOUR_MS
-        rows, places = slid(self.hours, int(self.hour[0]), numbers)
+        rows, places = self.slid("hours", int(self.hour[0]), numbers)
         full = np.flatnonzero(closes_ms % HOUR_MS == 0)
         rows[places[full]] = in_half(marks[full])
         self._windows["hours"] = (rows, places + 1)

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from generator.brain.label import REGIMES
-from generator.brain.part import Part, Times, slid
+from generator.brain.part import Part, Times
 from generator.catalog.durations import HOUR_MS
 from generator.market.bars import BAR_MS, FloatArray
 
@@ -19,6 +19,7 @@ AGES: Final = (60.0, 120.0, 240.0, 480.0, 960.0)  # minutes: edges of the ages t
 _AGES: Final = len(AGES) + 1
 _LABELS: Final = len(REGIMES)
 _CELLS: Final = _LABELS * _AGES * _LABELS
+_ANY: Final = _LABELS * _AGES  # row of the chances after any hour
 _SHRUNK: Final = 60.0  # cases
 PRIOR_CASES: Final = 480.0  # twenty days of hours
 # Of 10,000 hours of 2022-08 to 2023-09, all coins, by label, age and what came: `python -m generator.lab holds`.
@@ -93,7 +94,7 @@ class Holds(Part):
         """
         closes_ms = t_ms + BAR_MS
         numbers = closes_ms // HOUR_MS
-        rows, places = slid(self.states, int(self.hour[0]), numbers)
+        rows, places = self.slid("states", int(self.hour[0]), numbers)
         full = np.flatnonzero(closes_ms % HOUR_MS == 0)
         rows[places[full]] = _state_of(labels[full], ages[full])
 
@@ -122,13 +123,10 @@ class Holds(Part):
             labels: indices of `label.LABELS`, (columns,).
             ages: minutes for which each has stood, likewise.
         """
-        coins, market = self.by_age(self.counts)
+        coins, market = (chances_by_state(table) for table in self.by_age(self.counts))
         states = _state_of(labels, ages)
-        out = np.empty((_LABELS, len(labels)))
-        for column, state in enumerate(states.tolist()):
-            table = market if column == len(states) - 1 else coins
-            out[:, column] = chances_of(table, None if state != state else int(state))  # noqa: PLR0124 -- NaN
-        return out
+        rows = np.where(np.isfinite(states), states, _ANY).astype(np.int64)
+        return np.column_stack((coins[rows[:-1]].T, market[rows[-1]]))
 
     @staticmethod
     def by_age(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -143,22 +141,21 @@ class Holds(Part):
         return out
 
 
-def chances_of(table: FloatArray, state: int | None) -> FloatArray:
-    """Return the chances of the four labels four hours after a state, of any hour if that is None.
+def chances_by_state(table: FloatArray) -> FloatArray:
+    """Return the chances of the four labels four hours after each label and age, as one number; last after any hour.
 
     Args:
         table: cases by label, by age and by what came, (4, ages, 4).
-        state: label and age, as one number.
+
+    Returns:
+        (4 x ages + 1, 4).
     """
-    if state is None:
-        cases: FloatArray = table.sum(axis=(0, 1))
-        return np.asarray(cases / cases.sum())
-    label, age = divmod(state, _AGES)
-    of_label = table[label].sum(axis=0)
-    mean = of_label / of_label.sum()
-    here = table[label, age]
-    out: FloatArray = (here + _SHRUNK * mean) / (here.sum() + _SHRUNK)
-    return out
+    of_label = table.sum(axis=1)
+    mean = of_label / of_label.sum(axis=1, keepdims=True)
+    cases = table.sum(axis=2, keepdims=True)
+    by_state = (table + _SHRUNK * mean[:, None]) / (cases + _SHRUNK)
+    of_any = table.sum(axis=(0, 1))
+    return np.vstack((by_state.reshape(-1, _LABELS), of_any / of_any.sum()))
 
 
 def _state_of(labels: FloatArray, ages: FloatArray) -> FloatArray:

@@ -1,6 +1,7 @@
 """The brain over a stream of JSON lines, bar by bar: the values of `emi read`."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, astuple
 from typing import Any, Final
 
@@ -81,7 +82,7 @@ def _number(values: dict[str, Any], name: str) -> float:
         return math.inf
 
 
-def _answer(t_ms: int, reading: BrainReading, arena: list[Forecast | None]) -> dict[str, Any]:
+def _answer(t_ms: int, reading: BrainReading, arena: Iterable[Forecast | None]) -> dict[str, Any]:
     outlook = astuple(reading.outlook) if reading.outlook else (None,) * len(HORIZONS)
     chances = reading.regime.holding
     assets = zip(reading.assets.items(), arena, strict=True)

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from generator.brain.columns import Columns
 from generator.brain.doubt import less_sure
 from generator.brain.forecast import OutcomeChances, in_units
 from generator.brain.outlook import EDGES
@@ -98,7 +99,7 @@ _SHARED: Final = tuple(np.nonzero(shorter[:, None] == longer) for shorter, longe
 
 def ladders(
     sigma: FloatArray, laws: Laws, usual: FloatArray | None = None, doubt: FloatArray | None = None
-) -> list[Ladder]:
+) -> Columns[Ladder]:
     """Return the ladder of each asset.
 
     Args:
@@ -115,7 +116,7 @@ def ladders(
     chances = ladder_chances(sigma, laws)
     if usual is not None and doubt is not None and np.count_nonzero(doubt):
         chances = less_sure(chances, ladder_chances(usual, laws), doubt)
-    return [Ladder(of_asset) for of_asset in np.moveaxis(chances, -1, 0)]
+    return Columns(chances.shape[-1], lambda column: Ladder(chances[..., column]))
 
 
 def ladder_chances(sigma: FloatArray, laws: Laws) -> FloatArray:
@@ -185,7 +186,7 @@ def partitions(
     law: MoveLaw | FloatArray,
     base_rate: FloatArray,
     doubt: FloatArray | None = None,
-) -> list[Partition | None]:
+) -> Columns[Partition | None]:
     """Return the partition of each asset, None where its band is unknown.
 
     Args:
@@ -196,11 +197,14 @@ def partitions(
     thirds = _thirds(band, sigma, law)
     chances = in_units(thirds if doubt is None else less_sure(thirds, base_rate, doubt), PARTS) / PARTS
     usual = in_units(base_rate, PARTS) / PARTS
-    found: list[Partition | None] = []
-    for width, said, base in zip(band.tolist(), chances.T.tolist(), usual.T.tolist(), strict=True):
-        is_known = all(isfinite(chance) for chance in said)
-        found.append(Partition(width, OutcomeChances(*said), OutcomeChances(*base)) if is_known else None)
-    return found
+
+    def partition(column: int) -> Partition | None:
+        said = chances[:, column].tolist()
+        if not all(isfinite(chance) for chance in said):
+            return None
+        return Partition(float(band[column]), OutcomeChances(*said), OutcomeChances(*usual[:, column].tolist()))
+
+    return Columns(len(band), partition)
 
 
 def _beyond(laws: FloatArray, sizes: FloatArray) -> FloatArray:

@@ -9,7 +9,18 @@ from typing import ClassVar, Final
 import numpy as np
 
 from generator.brain.part import Part
-from generator.brain.smoothing import DAY_BARS, HOUR_BARS, Flags, Pace, ages, counted, follow, hysteresis, rates, series
+from generator.brain.smoothing import (
+    DAY_BARS,
+    HOUR_BARS,
+    Flags,
+    Pace,
+    ages,
+    counted,
+    followed,
+    hysteresis,
+    rates,
+    series,
+)
 from generator.catalog.words import LiquidityContext
 from generator.market.bars import FloatArray
 
@@ -63,17 +74,19 @@ class Liquidity(Part):
         seen = np.isfinite(book)  # no bound lets a quotient overflow, so both are known
         self.count = counted(self.count, seen)
         self.age = ages(self.age, seen, steps)
-
-        pace = Pace(self.count, seen.astype(np.float64))
-        raw = np.log(np.where(seen, book, 1.0)) + _CLEARED * volatility
-        self.level = pace.follow(self.level, raw[None], self._alpha_level)
-        self.week = pace.follow(self.week, self.level.copy(), self._alpha_week)
-        self._reword(seen)
-
-        # The imbalance over about half an hour.
         given = np.isfinite(imbalance)
         self.imbalance_age = ages(self.imbalance_age, given, steps)
-        self.imbalance = follow(self.imbalance, np.where(given, imbalance, 0.0)[None], self._alpha * given)
+
+        # The book over a quarter of an hour, and its imbalance over about half an hour.
+        pace = Pace(self.count, seen.astype(np.float64))
+        raw = np.log(np.where(seen, book, 1.0)) + _CLEARED * volatility
+        self.level, self.imbalance = followed(
+            (self.level, self.imbalance),
+            np.array((raw, np.where(given, imbalance, 0.0))),
+            (pace.weights(self._alpha_level), self._alpha * given),
+        )
+        self.week = pace.follow(self.week, self.level.copy(), self._alpha_week)
+        self._reword(seen)
 
     def _reword(self, seen: Flags) -> None:
         """Move the edges of the words, and change a word only past the far side of a dead zone."""
@@ -106,15 +119,16 @@ class Liquidity(Part):
         """Return the smoothed imbalance, NaN where it is not known now."""
         return np.where(self.imbalance_age <= HOUR_BARS, self.imbalance[0], np.nan)
 
-    def reading(self) -> tuple[list[LiquidityContext], list[int | None]]:
-        """Return the word of every asset's book, and its lean: 1 to bids, 0 even, -1 to asks, None where unknown."""
-        known = ((self.count >= MIN_BARS) & (self.age <= HOUR_BARS)).tolist()
-        context = [
-            _WORDS[int(word)] if here else LiquidityContext.UNKNOWN
-            for word, here in zip(self.word.tolist(), known, strict=True)
-        ]
-        leans = [
-            int(tilt >= _TILTED) - int(tilt <= -_TILTED) if here else None
-            for tilt, here in zip(self.known_imbalance().tolist(), known, strict=True)
-        ]
-        return context, leans
+    def words(self) -> list[LiquidityContext]:
+        """Return the word of every asset's book."""
+        pairs = zip(self.word.tolist(), self._is_known().tolist(), strict=True)
+        return [_WORDS[int(word)] if is_known else LiquidityContext.UNKNOWN for word, is_known in pairs]
+
+    def leans(self) -> FloatArray:
+        """Return the lean of every asset's book: 1 to bids, 0 even, -1 to asks, NaN where unknown, (assets,)."""
+        tilt = self.known_imbalance()
+        lean = (tilt >= _TILTED).astype(np.float64) - (tilt <= -_TILTED)
+        return np.where(self._is_known(), lean, np.nan)
+
+    def _is_known(self) -> Flags:
+        return np.asarray((self.count >= MIN_BARS) & (self.age <= HOUR_BARS))

@@ -7,7 +7,7 @@ import numpy as np
 
 from generator.brain import highlights as records
 from generator.brain.highlights import Highlights
-from generator.brain.moves import DAY, HOUR, THREE_HOURS, WEEK, Moves, with_market
+from generator.brain.moves import DAY, HOUR, THREE_HOURS, WEEK, Moves, market_line, with_market
 from generator.brain.record import HOUR_MOVE, Record
 from generator.brain.situation import LEG_DAYS, Situations, legs_of
 from generator.catalog.durations import HOUR_MS
@@ -54,8 +54,8 @@ def market_facts(
         doubt: share of it in the first asset's data, by which its ranges are wider.
     """
     moves, record, highlights, situations = followed
-    closes = moves.carried_closes()
-    line = moves.market_line()
+    closes = moves.day_closes()
+    line = market_line(closes)
     bar_ms = moves.bar_ms
     hour, three_hours, week = (_percent(moves.moves[span, -1]) for span in (HOUR, THREE_HOURS, WEEK))
     alone = int(situations.alone[0])
@@ -95,23 +95,29 @@ def _coins(assets: tuple[str, ...], now_ms: int, prices: FloatArray, followed: F
     moves, _, highlights, _ = followed
     high, high_ago = highlights.edge(top=True)
     low, low_ago = highlights.edge(top=False)
-    coins = {}
-    for column, asset in enumerate(assets):
-        price = float(prices[column])
-        if not math.isfinite(price):
-            continue
-        day = _percent(moves.moves[DAY, column])
-        has_edges = day is not None and math.isfinite(high[column] + low[column])
-        coins[asset] = Coin(
+    day = 100.0 * moves.moves[DAY, :-1]
+    hour = 100.0 * moves.moves[HOUR, :-1]
+    has_edges = np.isfinite(day + high + low)
+    edges = np.where(has_edges, (high, low, high_ago, low_ago), np.nan)
+
+    rows = zip(assets, *(_listed(values) for values in (prices, day, hour, *edges)), strict=True)
+    return {
+        asset: Coin(
             price=price,
-            day=day,
-            hour=_percent(moves.moves[HOUR, column]),
-            high=float(high[column]) if has_edges else None,
-            low=float(low[column]) if has_edges else None,
-            high_ms=now_ms - int(high_ago[column]) * moves.bar_ms if has_edges else None,
-            low_ms=now_ms - int(low_ago[column]) * moves.bar_ms if has_edges else None,
+            day=moved,
+            hour=lately,
+            high=top,
+            low=bottom,
+            high_ms=None if top_ago is None else now_ms - int(top_ago) * moves.bar_ms,
+            low_ms=None if bottom_ago is None else now_ms - int(bottom_ago) * moves.bar_ms,
         )
-    return coins
+        for asset, price, moved, lately, top, bottom, top_ago, bottom_ago in rows
+        if price is not None
+    }
+
+
+def _listed(values: FloatArray) -> list[float | None]:
+    return [value if math.isfinite(value) else None for value in values.tolist()]
 
 
 def _extreme(line: FloatArray, now_ms: int, bar_ms: int, *, top: bool) -> Moment | None:

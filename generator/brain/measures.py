@@ -11,10 +11,11 @@ import numpy as np
 
 from generator.brain.bars import CleanBars, clean
 from generator.brain.closes import Closes
+from generator.brain.columns import Columns
 from generator.brain.derivatives import Derivatives
 from generator.brain.doubt import SILENT, Doubt, doubts, less_sure, overall, wider
 from generator.brain.facts import Past, median_bands
-from generator.brain.forecast import CALLS, Calls, Forecast, OutcomeChances, SideRule, follow, in_units
+from generator.brain.forecast import Calls, Forecast, Forecasts, SideRule, follow, in_units
 from generator.brain.highlights import Highlights
 from generator.brain.holds import Holds
 from generator.brain.label import Label
@@ -48,7 +49,7 @@ _FEWEST_RETURNS: Final = 3 * HOUR_BARS  # of an asset whose volatility is expect
 _NEAR, _HOUR, _PARTITION = range(len(HORIZON_MINUTES))
 _ROOTS: Final = tuple(math.sqrt(HORIZON_MINUTES[horizon]) for horizon in (_NEAR, _HOUR))
 PARTITION_MINUTES: Final = HORIZON_MINUTES[_PARTITION]
-_STATE_FORMAT: Final = 14
+_STATE_FORMAT: Final = 15
 _BLOCK: Final = 7 * DAY_BARS  # most bars that are read together, which bounds the memory
 _NEVER_MS: Final = 1 << 62
 _LONGEST_GAP: Final = HOUR_BARS  # bars that never came; a longer gap ends a block
@@ -176,7 +177,7 @@ class Measures:
         for rows in _blocks(frame.t, self._taken(frame.t)):
             t_ms = frame.t[rows]
             first = t_ms[0] - BAR_MS if self._t is None else self._t
-            steps = np.diff(t_ms, prepend=first) // BAR_MS
+            steps = (t_ms - np.concatenate(([first], t_ms[:-1]))) // BAR_MS
             places = taken + np.arange(len(rows))
             counted = self._counted(late + rows - places, steps - 1, bars.dropped[rows])
             self._measure(t_ms, bars, rows, steps)
@@ -363,12 +364,12 @@ class Measures:
         reach = sigma[..., None] * widths_of(laws)[:, None]
         return np.maximum.accumulate(wider(reach, doubt[:, None]))
 
-    def ladders(self, now: Said | None = None) -> list[Ladder]:
+    def ladders(self, now: Said | None = None) -> Columns[Ladder]:
         """Return each asset's chances of moves beyond the levels of the horizons after the last bar."""
         sigma, laws, doubt = now or self.now()
         return ladders(sigma, laws, self.outlook.usual(self.volatility), doubt)
 
-    def partitions(self, now: Said | None = None) -> list[Partition | None]:
+    def partitions(self, now: Said | None = None) -> Columns[Partition | None]:
         """Return what the next four hours of each asset may bring; None where its usual move is unknown."""
         sigma, laws, doubt = now or self.now()
         band = self.past().band(PARTITION_MINUTES)
@@ -396,7 +397,9 @@ class Measures:
         """
         ages = self.label.ages(np.array([self._t or 0], dtype=np.int64))[0]
         of_coin, of_market = self.holds.climate()
-        base = np.column_stack((*[of_coin] * len(self.assets), of_market))
+        base = np.empty((len(of_market), len(self.assets) + 1))
+        base[:, :-1] = of_coin[:, None]
+        base[:, -1] = of_market
         every = every or self.doubts()
         share = np.array([*(doubt.share for doubt in every), overall(every)])
         return less_sure(self.holds.chances(self.label.label, ages), base, share)
@@ -409,7 +412,7 @@ class Measures:
         """Forecast one asset from the close of the last bar; None with too little or too old history."""
         return self.forecasts(horizon_minutes)[self.assets.index(asset)]
 
-    def forecasts(self, horizon_minutes: int, now: Said | None = None) -> list[Forecast | None]:
+    def forecasts(self, horizon_minutes: int, now: Said | None = None) -> Forecasts:
         """Forecast every asset.
 
         Args:
@@ -436,21 +439,7 @@ class Measures:
         call = np.where(doubt > 0.0, follow(held, units, None), follow(held, units, self.sides))[0]
 
         sound = self.ready() & np.isfinite(band) & (doubt < SILENT)
-        forecasts: list[Forecast | None] = []
-        for column, asset in enumerate(self.assets):
-            if not sound[column]:
-                forecasts.append(None)
-                continue
-            forecast = Forecast(
-                asset=asset,
-                horizon_minutes=horizon_minutes,
-                probabilities=OutcomeChances(*chance[:, column].tolist()),
-                base_rate=OutcomeChances(*base[:, column].tolist()),
-                call=CALLS[float(call[column])],
-                band_bps=1e4 * float(band[column]),
-            )
-            forecasts.append(forecast)
-        return forecasts
+        return Forecasts(self.assets, horizon_minutes, chance, base, call, band, sound)
 
     def arrays(self) -> list[tuple[Part, str, FloatArray]]:
         """Return the whole state: the arrays that each part names, in the order of the file."""
@@ -506,6 +495,8 @@ def sigma_over(minutes: int, sigma: FloatArray) -> FloatArray:
 
 def _blocks(t_ms: Times, rows: Times) -> list[Times]:
     """Return the rows to read, those together that are read together."""
+    if len(rows) == 1:
+        return [rows]
     steps = np.diff(t_ms[rows]) // BAR_MS
     pieces = np.split(rows, np.flatnonzero(steps > _LONGEST_GAP) + 1)
     return [piece[begin : begin + _BLOCK] for piece in pieces for begin in range(0, len(piece), _BLOCK)]

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from generator.brain.part import Part, Times, slid
+from generator.brain.part import Part, Rows, Times, windows
 from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.market.bars import BAR_MS, FloatArray
 
@@ -32,17 +32,17 @@ class Moves(Part):
         """Start empty; bars are so long."""
         super().__init__()
         self.bar_ms = bar_ms
-        self._spans = tuple(hours * HOUR_MS // bar_ms for hours in SPANS)
-        self._day = self._spans[DAY]
+        self._spans = np.array(SPANS) * (HOUR_MS // bar_ms)
+        self._day = int(self._spans[DAY])
         self._carried = CARRIED_MS // bar_ms
-        kept = self._spans[WEEK] + 1 + self._carried
-        self.closes = np.full((kept, assets), np.nan, dtype=np.float32)  # one a bar, oldest first
+        kept = int(self._spans[WEEK]) + 1 + self._carried
+        self.closes: Rows = np.full((kept, assets), np.nan, dtype=np.float32)  # one a bar, oldest first
         self.bar = np.full(1, -1.0)  # number of the last, since 1970
         self.moves = np.full((len(SPANS), assets + 1), np.nan)  # over `SPANS`, fractions
         self.high = np.full(assets + 1, np.nan)  # of the day's line, prices against a day ago, as a fraction
         self.low = np.full(assets + 1, np.nan)
         self.realised = np.full(assets + 1, np.nan)  # variance of the day's bars, summed
-        self._known: FloatArray = self.closes.astype(np.float64)  # each for those missing after it too
+        self._known = self.closes  # each for those missing after it too
         self._is_known = False  # whether that has been worked out: not after a restart
         self.lines: FloatArray = np.full((1, self._day + 1), np.nan)  # the market's of each bar of a block
 
@@ -54,21 +54,22 @@ class Moves(Part):
             log_close: natural log of the closes, NaN where unknown, (n, assets).
         """
         numbers = t_ms // self.bar_ms
-        rows, places = slid(self.closes, int(self.bar[0]), numbers)
+        rows, places = self.slid("closes", int(self.bar[0]), numbers)
         # Single precision is what is kept, so that a restart cannot differ.
         rows[places] = prices_of(log_close)
-        before = self.carried_closes()
-        lately = rows[len(before) - self._carried :].astype(np.float64)
-        known = np.concatenate((before, carried_over(lately, self._carried)[self._carried :]))
+        kept = len(self._carried_closes())
+        known, _ = self.slid("_known", int(self.bar[0]), numbers)
+        known[kept:] = carried_over(rows[kept - self._carried :], self._carried)[self._carried :]
 
-        starts = known[places - np.array(self._spans)[:, None]]
+        starts = known[places - self._spans[:, None]].astype(np.float64)
         of_coins = known[places] / starts - 1.0
         every = with_market(of_coins.reshape(-1, known.shape[1]))
         self.moves = every.reshape(*of_coins.shape[:2], -1)
         # Of the day alone no more rows are read than it needs: a bar that comes alone has a week behind it.
         first = int(places[0]) - self._day
-        self.high, self.low = self._line(known[first:], places - first)
-        self.realised = _realised(known[first:], places - first, self._day)
+        lately = known[first:].astype(np.float64)
+        self.high, self.low = self._line(lately, places - first)
+        self.realised = _realised(lately, places - first, self._day)
 
         self._windows = {"closes": (rows, places + 1), "_known": (known, places + 1)}
         self._is_known = True
@@ -79,26 +80,26 @@ class Moves(Part):
 
         The mean of p(s) / p(t - 24 h) - 1 over the coins with both ends; NaN where one of them is missing.
         """
-        return line_of(self.carried_closes()[-self._day - 1 :])
+        return line_of(self.day_closes())
 
-    def market_line(self) -> FloatArray:
-        """Return the day's line of the market alone, (a day's bars + 1,)."""
-        day = self.carried_closes()[-self._day - 1 :]
-        line: FloatArray = market_lines(day.T[None], _weights(day[-1:], day[:1]))[0]
-        return line
+    def day_closes(self) -> FloatArray:
+        """Return the closes of the day up to the last bar, each for those missing after it too, (bars + 1, assets)."""
+        return self._carried_closes()[-self._day - 1 :].astype(np.float64)
 
-    def closes_at(self) -> tuple[FloatArray, Times]:
-        """Return, while a block is read, the closes of it and of the week before, and for each bar the row after it.
+    def days_ago(self, days: int) -> FloatArray:
+        """Return, while a block is read, the closes at each bar and up to so many days before, (days + 1, n, assets).
 
-        Each stands for those missing after it for 15 minutes; (rows, assets), NaN where unknown.
+        Each stands for those missing after it for 15 minutes; NaN where unknown.
         """
         known, ends = self._windows["_known"]
-        return np.asarray(known, dtype=np.float64), ends
+        rows = ends - 1 - self._day * np.arange(days + 1)[:, None]
+        closes: FloatArray = known[rows].astype(np.float64)
+        return closes
 
-    def carried_closes(self) -> FloatArray:
+    def _carried_closes(self) -> Rows:
         """Return the closes of the week after the last bar, each for those missing after it too, (bars, assets)."""
         if not self._is_known:
-            self._known = carried_over(self.closes.astype(np.float64), self._carried)
+            self._known = carried_over(self.closes, self._carried)
             self._is_known = True
         return self._known
 
@@ -109,15 +110,21 @@ class Moves(Part):
         top = over_last(known, self._day + 1, np.fmax, places) / start - 1.0
         bottom = over_last(known, self._day + 1, np.fmin, places) / start - 1.0
         whole = np.isfinite(now)
+        edges = np.empty((2, len(now), now.shape[1] + 1))
+        edges[:, :, :-1] = np.where(whole, (top, bottom), np.nan)
 
         # The market's line has other weights at each bar: coins count alike a day before it.
         weights = _weights(now, start)
-        days = np.lib.stride_tricks.sliding_window_view(known, self._day + 1, axis=0)[places - self._day]
+        starts = places - self._day
+        first = int(starts[0])
+        days: FloatArray = windows(known, self._day + 1)
+        # Without a hole they are views, which nothing copies.
+        is_whole = int(starts[-1]) - first == len(starts) - 1
+        days = days[first : first + len(starts)] if is_whole else days[starts]
         self.lines = market_lines(days, weights)
-        return (
-            np.column_stack((np.where(whole, top, np.nan), np.fmax.reduce(self.lines, axis=1))),
-            np.column_stack((np.where(whole, bottom, np.nan), np.fmin.reduce(self.lines, axis=1))),
-        )
+        np.fmax.reduce(self.lines, axis=1, out=edges[0, :, -1])
+        np.fmin.reduce(self.lines, axis=1, out=edges[1, :, -1])
+        return edges[0], edges[1]
 
 
 def prices_of(logs: FloatArray) -> FloatArray:
@@ -133,8 +140,13 @@ def prices_of(logs: FloatArray) -> FloatArray:
 def line_of(known: FloatArray) -> FloatArray:
     """Return the line of each coin and, last, of the market from a day's closes, (289, columns); see `Moves.line`."""
     of_coins = known / known[0] - 1.0
-    market = market_lines(known.T[None], _weights(known[-1:], known[:1]))[0]
-    return np.column_stack((of_coins, market))
+    return np.column_stack((of_coins, market_line(known)))
+
+
+def market_line(known: FloatArray) -> FloatArray:
+    """Return the day's line of the market alone from a day's closes, (a day's bars + 1,)."""
+    line: FloatArray = market_lines(known.T[None], _weights(known[-1:], known[:1]))[0]
+    return line
 
 
 def market_lines(days: FloatArray, weights: FloatArray) -> FloatArray:
@@ -166,11 +178,13 @@ def with_market(of_coins: FloatArray) -> FloatArray:
     known = np.isfinite(of_coins)
     count = np.add.reduce(known, axis=1)
     total = np.add.reduce(np.where(known, of_coins, 0.0), axis=1)
-    market = np.where(count >= FEWEST_COINS, total / np.maximum(count, 1), of_coins[:, 0])
-    return np.column_stack((of_coins, market))
+    out = np.empty((len(of_coins), of_coins.shape[1] + 1))
+    out[:, :-1] = of_coins
+    out[:, -1] = np.where(count >= FEWEST_COINS, total / np.maximum(count, 1), of_coins[:, 0])
+    return out
 
 
-def carried_over(closes: FloatArray, most: int = CARRIED) -> FloatArray:
+def carried_over(closes: Rows, most: int = CARRIED) -> Rows:
     """Return the closes with each standing for those that are missing after it, for so many bars at most.
 
     >>> carried_over(np.array([[5.0], [np.nan], [np.nan], [np.nan], [np.nan]]), most=3).ravel().tolist()

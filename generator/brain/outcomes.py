@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
-from generator.brain.part import Part, slid
+from generator.brain.part import Part
 from generator.brain.smoothing import Flags, clipped, faded
 from generator.brain.week import DAY, QuarterEnds
 from generator.market.bars import FloatArray
@@ -60,11 +60,12 @@ class Outcomes(Part):
             self.stand(len(log_close))
             return
 
-        began, places = slid(self.began, int(self.number[0]), ends.numbers)
+        began, places = self.slid("began", int(self.number[0]), ends.numbers)
         began[places, _CLOSE] = np.where(ready[bars], log_close[bars], np.nan)
         began[places, 1:] = bands[:, bars].swapaxes(0, 1)
 
-        counts = []
+        hits = []
+        keeps = []
         resolved = np.zeros(len(bars))
         for horizon, quarters in enumerate(HORIZON_QUARTERS):
             start = began[places - quarters]
@@ -75,11 +76,11 @@ class Outcomes(Part):
 
             # Overlapping moves count as one.
             keep = np.where(known.any(axis=1), _FORGET, 1.0)[:, None, None]
-            own = self.counts[_CLASSES * horizon : _CLASSES * (horizon + 1)]
-            counts.append(faded(own, keep, hits_of(moves, band) / quarters))
+            keeps.append(np.repeat(keep, _CLASSES, axis=1))
+            hits.append(hits_of(moves, band) / quarters)
 
         self._windows = {"began": (began, ends.window_ends(_KEPT, places))}
-        self.counts = ends.at_bars(np.concatenate(counts, axis=1))
+        self.counts = ends.at_bars(faded(self.counts, np.concatenate(keeps, axis=1), np.concatenate(hits, axis=1)))
         newest = np.concatenate((self.number, ends.numbers))
         self.number = newest[ends.so_far][:, None]
         so_far = np.add.accumulate(np.concatenate((self.resolved[0], resolved)))

@@ -1,7 +1,7 @@
 """What every measure is: running arrays that a block of bars moves on, and that can be seen as after any bar of it."""
 
 from itertools import pairwise
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,8 @@ import numpy.typing as npt
 from generator.market.bars import FloatArray
 
 Times = npt.NDArray[np.int64]
-_Rows = TypeVar("_Rows", bound=npt.NDArray[np.floating[Any]])
+Rows = npt.NDArray[np.floating[Any]]
+_SPARE: Final = 4  # kept rows for each that is to spare: those kept are moved once in so many
 
 
 class Part:
@@ -27,7 +28,9 @@ class Part:
         """Take how many axes the columns are: 1, assets; 2, markets and assets."""
         self._columns = columns
         self._block: dict[str, FloatArray] = {}
-        self._windows: dict[str, tuple[npt.NDArray[np.floating[Any]], Times]] = {}
+        self._windows: dict[str, tuple[Rows, Times]] = {}
+        self._rooms: dict[str, tuple[Rows, int]] = {}  # array with rows to spare, and where those of a block begin
+        self._ends: dict[str, int] = {}  # end of the rows that are kept, among those of the block
 
     def stand(self, bars: int) -> None:
         """Be the same after each bar of a block in which nothing of this part moves."""
@@ -51,6 +54,50 @@ class Part:
         for name, (rows, ends) in self._windows.items():
             end = int(ends[bar])
             setattr(self, name, rows[end - len(getattr(self, name)) : end])
+            self._ends[name] = end
+
+    def slid(
+        self, name: str, newest: int, numbers: Times, present: Rows | None = None, empty: float = np.nan
+    ) -> tuple[Any, Times]:
+        """Make room behind the kept rows of an array, one for each quarter hour or the like.
+
+        >>> part = Part()
+        >>> part.kept = np.array([[1.0], [2.0]])
+        >>> rows, places = part.slid("kept", newest=7, numbers=np.array([7, 7, 9]))
+        >>> rows.ravel().tolist(), places.tolist()
+        ([1.0, 2.0, nan, nan], [1, 1, 3])
+
+        Args:
+            name: of the array, oldest row first.
+            newest: number of its last row, or of `present`; -1 while there is none.
+            numbers: of the row that each bar belongs to, (n,), ascending.
+            present: the row behind those kept, which may still change.
+            empty: what the new rows hold.
+
+        Returns:
+            The rows with the new ones, and the place of each bar's row. They are written where the kept ones lie, with
+            rows to spare, so that a bar that comes alone moves none.
+        """
+        kept: Rows = getattr(self, name)
+        size = len(kept)
+        known = size if present is None else size + 1
+        missed = known if newest < 0 else min(int(numbers[0]) - newest, known)
+        places = numbers - (int(numbers[0]) + 1 - known - missed)
+        needed = int(places[-1]) + 1
+
+        room, begin = self._rooms.get(name, (kept, 0))
+        begin += self._ends.get(name, size) - size
+        if kept.base is not room or begin + needed > len(room):
+            room = np.empty((needed + size // _SPARE, *kept.shape[1:]), dtype=kept.dtype)
+            room[:size] = kept
+            begin = 0
+        rows = room[begin : begin + needed]
+        if present is not None:
+            rows[size] = present
+        rows[known:] = empty
+        self._rooms[name] = (room, begin)
+        self._ends[name] = size
+        return rows, places
 
     def settle(self) -> None:
         """Be as after the last bar of the block just read."""
@@ -58,27 +105,16 @@ class Part:
         self.at(-1)
 
 
-def slid(kept: _Rows, newest: int, numbers: Times) -> tuple[_Rows, Times]:
-    """Make room behind kept rows, one for each quarter hour or the like, for those up to the last of `numbers`.
+def windows(values: FloatArray, size: int) -> FloatArray:
+    """Return every window of so many rows in a row, as views, (windows, ..., size).
 
-    >>> rows, places = slid(np.array([[1.0], [2.0]]), newest=7, numbers=np.array([7, 7, 9]))
-    >>> rows.ravel().tolist(), places.tolist()
-    ([1.0, 2.0, nan, nan], [1, 1, 3])
-
-    Args:
-        kept: oldest first, (rows, ...).
-        newest: number of the last of them, -1 while there is none.
-        numbers: of the row that each bar belongs to, (n,), ascending.
-
-    Returns:
-        The rows with the new ones, NaN yet, and the place of each bar's row.
+    >>> windows(np.array([1.0, 2.0, 3.0]), 2).tolist()
+    [[1.0, 2.0], [2.0, 3.0]]
     """
-    size = len(kept)
-    missed = size if newest < 0 else min(int(numbers[0]) - newest, size)
-    places = size - 1 + missed + numbers - numbers[0]
-    rows: Any = np.full((int(places[-1]) + 1, *kept.shape[1:]), np.nan, dtype=kept.dtype)
-    rows[:size] = kept
-    return rows, places
+    values = np.ascontiguousarray(values)
+    step, *steps = values.strides
+    shape = (len(values) - size + 1, *values.shape[1:], size)
+    return np.ndarray(shape, values.dtype, values, strides=(step, *steps, step))
 
 
 def stretches(places: Times) -> list[slice]:

@@ -27,6 +27,7 @@ _PRIOR_HOURS: Final = 48.0  # of it within the hour, where every hour of a day c
 _LARGEST: Final = 1.5  # of a log ratio: one wild hour must not rule its place for weeks
 _LEAST: Final = 1e-12  # variance; constant prices must not give log 0
 # Places: all moments, the four quarters of an hour, then the 96 quarters of a day; each with its visits a day.
+_AXES: Final = 2  # of the sums after one bar
 _GROUPS: Final = (1, _QUARTERS_OF_HOUR, DAY)
 _ALL, _QUARTER, _SLOT = range(3)
 _FIRST: Final = (0, 1, 1 + _QUARTERS_OF_HOUR)
@@ -56,11 +57,10 @@ class DayProfile(Part):
 
     def _mean(self, group: int, numbers: int | Times, prior: float) -> FloatArray:
         """Return the shrunk mean of the place that each number belongs to, (3, ..., 1)."""
-        place = _FIRST[group] + np.asarray(numbers)[None, ..., None] % _GROUPS[group]
-        surprise = np.take_along_axis(self.surprise, place, axis=-1)
-        visits = np.take_along_axis(self.visits, place, axis=-1)
-        out: FloatArray = surprise / (visits + prior)
-        return out
+        place = _FIRST[group] + np.asarray(numbers) % _GROUPS[group]
+        at = (slice(None), np.arange(place.size), place) if self.surprise.ndim > _AXES else (slice(None), place)
+        out: FloatArray = self.surprise[at] / (self.visits[at] + prior)
+        return out[..., None]
 
     def update(self, ends: QuarterEnds, surprises: FloatArray) -> None:
         """Take the horizons that end at some of a block's quarter hours.
@@ -94,10 +94,9 @@ class DayProfile(Part):
         is_here = known[..., None] & (numbers[..., None] % _GROUPS[group] == np.arange(_GROUPS[group]))
         keep = np.where(is_here, _KEEP[group], 1.0)
         held = clipped(surprises, -_LARGEST, _LARGEST)[..., None]
-        return (
-            faded(self.surprise[:, places], keep, is_here * held),
-            faded(self.visits[:, places], keep, is_here.astype(np.float64)),
-        )
+        before = np.array((self.surprise[:, places], self.visits[:, places]))
+        after = faded(before, keep[:, None], np.stack((is_here * held, is_here), axis=1))
+        return after[:, 0], after[:, 1]
 
 
 def surprises(realised: FloatArray, log_sigma: FloatArray) -> FloatArray:

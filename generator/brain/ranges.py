@@ -11,7 +11,7 @@ import numpy as np
 
 from generator.brain.ladder import MoveLaw
 from generator.brain.outlook import BINS, EDGES, MIDDLES, QUARTERS, OutlookWeights
-from generator.brain.part import Part, Times, slid
+from generator.brain.part import Part, Times
 from generator.brain.profile import HORIZONS_WITH_PROFILE, DayProfile, surprises
 from generator.brain.smoothing import Flags, clipped, faded
 from generator.brain.week import DAY, QUARTER_MS, QuarterEnds
@@ -132,7 +132,7 @@ class RangeModel(Part):
             return
 
         close = log_close[bars]
-        began, places = slid(self.began, int(self.number[0]), ends.numbers)
+        began, places = self.slid("began", int(self.number[0]), ends.numbers)
         began[places, :_CLOSE] = expected[:, bars].swapaxes(0, 1)
         began[places, _CLOSE] = np.where(ready[bars], close, np.nan)
 
@@ -145,7 +145,7 @@ class RangeModel(Part):
         # The profile, from the assets that had enough history then.
         log_sigma = np.log(np.where(np.isfinite(start), said, np.nan))
         self.profile.update(ends, surprises(realised, log_sigma[:, :HORIZONS_WITH_PROFILE]))
-        added, _ = slid(self.added, int(self.number[0]), ends.numbers)
+        added, _ = self.slid("added", int(self.number[0]), ends.numbers)
         added[places] = self.profile.added(ends.begun)[:, bars, 0].T
 
         sigma = said * np.exp(added[starts, horizons])[..., None]
@@ -172,20 +172,22 @@ class RangeModel(Part):
 
         keep = np.where(is_moment, _FORGET, 1.0)
         squares = np.minimum(sizes, _LARGEST) ** 2 / self._usual
-        square = faded(self.square, keep, squares * _WORTH)
-        cases = faded(self.cases, keep, known * _WORTH)
+        before = np.array((self.square, self.cases))
+        after = faded(before, keep[:, None], np.stack((squares * _WORTH, known * _WORTH), axis=1))
+        square, cases = after.swapaxes(0, 1)
 
         # The laws are of moves over the sigma as it was corrected before them.
         correction = self._corrected(square[:-1], cases[:-1])
         keep = np.where(is_moment, _FORGET_LAW, 1.0)
-        counts = faded(self.counts, keep, self._binned(sizes / correction, known))
-        ways = [self._binned(side / correction, np.isfinite(side)) for side in way]
-        touched = faded(self.touched, keep[:, :, None], np.stack(ways, axis=2))
+        moves = [self._binned(sizes / correction, known)]
+        moves += [self._binned(side / correction, np.isfinite(side)) for side in way]
+        before = np.concatenate((self.counts[:, None], self.touched), axis=1)
+        laws = faded(before, keep[:, :, None], np.stack(moves, axis=2))
 
         self.square = ends.at_bars(square)
         self.cases = ends.at_bars(cases)
-        self.counts = ends.at_bars(counts)
-        self.touched = ends.at_bars(touched)
+        self.counts = ends.at_bars(laws[:, :, 0])
+        self.touched = ends.at_bars(laws[:, :, 1:])
 
     def _binned(self, sizes: FloatArray, known: Flags) -> FloatArray:
         """Count the known of some sizes by the bins of `EDGES`, (m, 4, bins), each for what it is worth."""
@@ -218,8 +220,10 @@ def interpolated(values: FloatArray, edges: FloatArray, heights: FloatArray) -> 
     [0.5, 20.0]
     """
     left = np.minimum(np.searchsorted(edges, values, side="right") - 1, len(edges) - 2)
-    low = np.take_along_axis(heights, left, axis=-1)
-    high = np.take_along_axis(heights, left + 1, axis=-1)
+    rows = heights.reshape(-1, len(edges))
+    places = left + len(edges) * np.arange(len(rows)).reshape(*heights.shape[:-1], 1)
+    low = np.take(rows, places)
+    high = np.take(rows, places + 1)
     slope = (high - low) / (edges[left + 1] - edges[left])
     inside = slope * (values - edges[left]) + low
     return np.where(values >= edges[-1], heights[..., -1:], inside)

@@ -1,5 +1,6 @@
 """What the brain says after one closed bar: the market and every asset, in values and words."""
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -111,6 +112,30 @@ class AssetReading:
     book_lean: int | None = None  # of the order book lately: 1 to bids, 0 even, -1 to asks
 
 
+class AssetReadings(Mapping[str, AssetReading]):
+    """What is said of every asset, put together when it is first asked for."""
+
+    def __init__(self, assets: tuple[str, ...], make: Callable[[str, int], AssetReading]) -> None:
+        """Take what makes the reading of one asset from its name and column; it must not change later."""
+        self._columns = {name: column for column, name in enumerate(assets)}
+        self._make = make
+        self._made: dict[str, AssetReading] = {}
+
+    def __getitem__(self, asset: str) -> AssetReading:
+        """Return one asset's; KeyError of an unknown one."""
+        if asset not in self._made:
+            self._made[asset] = self._make(asset, self._columns[asset])
+        return self._made[asset]
+
+    def __iter__(self) -> Iterator[str]:
+        """Give the assets, in their order."""
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        """Return how many assets there are."""
+        return len(self._columns)
+
+
 @dataclass(frozen=True, slots=True)
 class LearningReading:
     """What the online part has learned from resolved outcomes; counts and scores only."""
@@ -131,7 +156,7 @@ class BrainReading:
     confidence: float | None  # mean chance of the shown class over the assets with a forecast
     agreement: float | None
     coverage: float
-    assets: dict[str, AssetReading]  # every asset, also those without data
+    assets: Mapping[str, AssetReading]  # every asset, also those without data
     learning: LearningReading
     market: MarketFacts  # by closed bars: what sentences are made of
     limitations: tuple[str, ...] = ()  # what is missing

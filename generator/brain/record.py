@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.brain.moves import DAY, HOUR, WEEK, Moves
-from generator.brain.part import Part, Times, slid
+from generator.brain.part import Part, Times
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.text.lessons import HoursOnRecord
 from generator.market.bars import BAR_MS, FloatArray
@@ -62,11 +62,7 @@ class Record(Part):
         closes_ms = t_ms + self._bar_ms
         numbers = closes_ms // HOUR_MS
         full = np.flatnonzero(closes_ms % HOUR_MS == 0)
-        if len(full) or numbers[0] != numbers[-1] or numbers[0] != self.hour[0]:
-            rows, places = slid(self.hours, int(self.hour[0]), numbers)
-        else:
-            rows = self.hours
-            places = np.full(len(numbers), HOURS - 1)
+        rows, places = self.slid("hours", int(self.hour[0]), numbers)
         sizes = np.abs(moves.moves[list(_SPANS)])
         values = np.concatenate((sizes, [expected, np.sqrt(moves.realised)])).swapaxes(0, 1)
         # Half precision is what is kept: three digits are more than a median or a rank of a year can show.
@@ -166,9 +162,9 @@ class _Order:
 
     def take(self, values: Half) -> None:
         """Take out what was put in, (hours, measures, columns)."""
-        if not len(values):
-            return
         keys = np.sort(self._keys_of(values))
+        if not len(keys):
+            return
         again = np.arange(len(keys)) - np.searchsorted(keys, keys)  # of equal ones each takes out another
         self._keys = np.delete(self._keys, np.searchsorted(self._keys, keys) + again)
         self._count()
@@ -196,7 +192,8 @@ class _Order:
     def _count(self) -> None:
         """Find where each row begins, and its middle."""
         self._first = np.searchsorted(self._keys, self._row)
-        self._many = np.diff(self._first.ravel(), append=len(self._keys)).reshape(self._shape)
+        firsts = self._first.ravel()
+        self._many = np.append(firsts[1:] - firsts[:-1], len(self._keys) - firsts[-1]).reshape(self._shape)
 
         spans = len(_SPANS)
         many = self._many[:spans]

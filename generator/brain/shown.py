@@ -25,6 +25,15 @@ def taken(
         wait: bars.
     """
     _, bars, columns = candidate.shape
+    if bars == 1:
+        rows = word.astype(np.int64)
+        every = np.arange(columns)
+        other = candidate[rows, 0, every]
+        waiting = np.where(other == word, 0.0, waited + 1.0)
+        is_taken = (waiting > 0.0) & (at_once[rows, 0, every] | (waiting >= wait))
+        return np.where(is_taken, other, word)[None], np.where(is_taken, 0.0, waiting)[None]
+
+    # From bar to bar in a row's own numbers: an array of a few columns costs more than they do.
     words = np.empty((bars, columns))
     waits = np.empty((bars, columns))
     for column in range(columns):

@@ -30,6 +30,7 @@ _WIDE: Final = (2.5, 1.4)  # range of a day that ends where it began: not shown,
 _FROM_FLAT_AT_ONCE: Final = 1.0
 _LOST_AT_ONCE: Final = 0.125
 _TURNED_AT_ONCE: Final = (0.75, 1.25)  # share, usual days
+_SHOWN: Final = np.arange(len(SIDES))[:, None, None]
 _TREND_IN_BOTH_WAYS: Final = (1.0, 0.7)
 
 
@@ -68,34 +69,34 @@ def _candidates(moves: Moves, usual: FloatArray) -> tuple[FloatArray, Flags]:
     """Return the side that each bar would be with each side shown, and whether at once, (5, n, columns)."""
     day = moves.moves[DAY]
     days = day / usual
-    sign = np.where(days > 0.0, 1.0, -1.0)
-    own = np.where(sign > 0.0, RISING, FALLING)
-    extreme = np.where(sign > 0.0, moves.high, -moves.low)
-    back = np.where(sign > 0.0, moves.high - day, day - moves.low)
+    size = np.abs(days)
+    is_up = days > 0.0
+    own = np.where(is_up, RISING, FALLING)
+    extreme = np.where(is_up, moves.high, -moves.low)
+    back = np.where(is_up, moves.high - day, day - moves.low)
     share = np.where(extreme > 0.0, back / np.where(extreme > 0.0, extreme, 1.0), 0.0)
     back_days = back / usual
     range_days = (moves.high - moves.low) / usual
-    against = moves.moves[SIX_HOURS] * sign <= -_AGAINST * usual  # False of an unknown move
+    lately = moves.moves[SIX_HOURS]
+    against = np.where(is_up, -lately, lately) >= _AGAINST * usual  # False of an unknown move
     is_unknown = ~np.isfinite(days + range_days)
+
+    # With each side shown.
+    is_own = own == _SHOWN
+    on_side = (size >= _ENTERED) | (is_own & (size >= _KEPT))
+    turned = (share > _TURNED[0]) & (back_days >= _TURNED_DAYS[0])
+    turned_on = (share > _TURNED[1]) & (back_days >= _TURNED_DAYS[1])
+    is_both = against | np.where(_SHOWN == BOTH_WAYS, turned_on, turned)
+    of_side = np.where(is_both, BOTH_WAYS, own)
+    is_wide = range_days >= np.where(_SHOWN == BOTH_WAYS, _WIDE[1], _WIDE[0])
+    of_none = np.where(is_wide, BOTH_WAYS, FLAT)
+    candidate = np.where(is_unknown, UNKNOWN, np.where(on_side, of_side, of_none))
+
+    at_once = np.empty(candidate.shape, dtype=np.bool_)
+    at_once[:] = is_unknown
+    at_once[UNKNOWN] = True
+    at_once[FLAT] |= size >= _FROM_FLAT_AT_ONCE
     turned_at_once = (share > _TURNED_AT_ONCE[0]) & (back_days >= _TURNED_AT_ONCE[1])
-
-    candidate = np.empty((len(SIDES), *days.shape))
-    at_once = np.empty((len(SIDES), *days.shape), dtype=np.bool_)
-    for shown in range(len(SIDES)):
-        is_both = int(shown == BOTH_WAYS)
-        on_side = (np.abs(days) >= _ENTERED) | ((own == shown) & (np.abs(days) >= _KEPT))
-        turned = (share > _TURNED[is_both]) & (back_days >= _TURNED_DAYS[is_both])
-        of_side = np.where(turned | against, BOTH_WAYS, own)
-        of_none = np.where(range_days >= _WIDE[is_both], BOTH_WAYS, FLAT)
-        candidate[shown] = np.where(is_unknown, UNKNOWN, np.where(on_side, of_side, of_none))
-
-        quick = is_unknown
-        if shown == UNKNOWN:
-            quick = np.ones_like(is_unknown)
-        elif shown == FLAT:
-            quick = is_unknown | (np.abs(days) >= _FROM_FLAT_AT_ONCE)
-        elif shown != BOTH_WAYS:
-            towards = days if shown == RISING else -days
-            quick = is_unknown | (towards < _LOST_AT_ONCE) | turned_at_once | ((own == shown) & against)
-        at_once[shown] = quick
+    for side, towards in ((RISING, days), (FALLING, -days)):
+        at_once[side] |= (towards < _LOST_AT_ONCE) | turned_at_once | (is_own[side] & against)
     return candidate, at_once

@@ -30,33 +30,39 @@ _ROW_DAYS: Final = 7  # windows of 24 hours looked back at for days in a row
 _OF_ROW: Final = 0.2  # usual days that each of them moved at least
 FEWEST_IN_A_ROW: Final = 3
 
+
+def _limits(enter: float, stay: float) -> FloatArray:
+    """Return what a bar must reach to enter and to stay, as a column."""
+    return np.array([[enter], [stay]])
+
+
 # To enter, to stay; sizes in usual hours, days and weeks unless a percentage.
-_SHOCK_HOURS: Final = (8.0, 6.0)
-_SHOCK_SIZE: Final = (0.015, 0.011)
-_SHOCK_OF_LARGEST: Final = (0.75, 0.7)
-_SHOCK_OF_DAY: Final = (0.5, 0.4)
+_SHOCK_HOURS: Final = _limits(8.0, 6.0)
+_SHOCK_SIZE: Final = _limits(0.015, 0.011)
+_SHOCK_OF_LARGEST: Final = _limits(0.75, 0.7)
+_SHOCK_OF_DAY: Final = _limits(0.5, 0.4)
 _LATE_HOURS: Final = 3.0  # a largest hour that old no longer makes a new one small
-_GREAT_DAYS: Final = (2.5, 2.0)
-_GREAT_MEDIAN: Final = (1.5, 1.2)
+_GREAT_DAYS: Final = _limits(2.5, 2.0)
+_GREAT_MEDIAN: Final = _limits(1.5, 1.2)
 _AFTER_HOURS: Final = 8.0
 _AFTER_SIZE: Final = 0.015
 _LONG_AFTER_HOURS: Final = 12.0
 _SOON_AFTER_HOURS: Final = 0.95
-_AFTER_OF_LARGEST: Final = (0.75, 0.8)
+_AFTER_OF_LARGEST: Final = _limits(0.75, 0.8)
 _ALONE_SIZE: Final = 0.06
 _ALONE_DAYS: Final = 4.0
 _ALONE_SPREAD: Final = 1.5  # of the others, from lowest to highest
-_ALONE_OTHERS: Final = (2.0, 2.3)
+_ALONE_OTHERS: Final = _limits(2.0, 2.3)
 _FRESH_LEG: Final = 1 / 32  # of a day, three quarters of an hour, from which on a leg counts
 LEG_DAYS: Final = (0.75, 0.5)
-_IN_A_ROW: Final = (1.4, 1.0)  # times the root of the days
-_WEEKS: Final = (1.75, 1.4)
-_WEEK_DAYS: Final = (0.7, 1.0)
-_SPLIT_DAYS: Final = (3.5, 2.8)
-_MOVE_DAYS: Final = (1.3, 0.9)
-_CALM_DAYS: Final = (0.7, 1.0)
-_CALM_FIRST: Final = (0.5, 0.7)
-_CALM_RANGE: Final = (0.35, 0.5)
+_IN_A_ROW: Final = _limits(1.4, 1.0)  # times the root of the days
+_WEEKS: Final = _limits(1.75, 1.4)
+_WEEK_DAYS: Final = _limits(0.7, 1.0)
+_SPLIT_DAYS: Final = _limits(3.5, 2.8)
+_MOVE_DAYS: Final = _limits(1.3, 0.9)
+_CALM_DAYS: Final = _limits(0.7, 1.0)
+_CALM_FIRST: Final = _limits(0.5, 0.7)
+_CALM_RANGE: Final = _limits(0.35, 0.5)
 _FEWEST_OF_SPLIT: Final = 2
 _MANY: Final = 0.5
 _FEWEST_OF_SPREAD: Final = 2
@@ -122,7 +128,6 @@ class Situations(Part):
         """Start knowing none; bars are so long."""
         super().__init__()
         self._hour = HOUR_MS // bar_ms  # bars
-        self._day = 24 * self._hour
         self.shown = np.full(1, float(Situation.UNKNOWN))
         self.waited = np.zeros(1)  # bars for which another one has been the candidate
         self.in_a_row = np.zeros(1)  # windows of 24 hours back from now that moved to one side
@@ -148,8 +153,7 @@ class Situations(Part):
 
     def _count_days(self, moves: Moves, record: Record) -> None:
         """Count the windows of 24 hours, back from now, that moved one way, each a fifth of a usual day or more."""
-        rows, ends = moves.closes_at()
-        marks = rows[(ends - 1)[None] - self._day * np.arange(_ROW_DAYS + 1)[:, None]]
+        marks = moves.days_ago(_ROW_DAYS)
         of_coins = marks[:-1] / marks[1:] - 1.0  # (7, n, assets), the newest first
         bars, assets = of_coins.shape[1:]
         market = with_market(of_coins.reshape(-1, assets))[:, -1].reshape(_ROW_DAYS, bars)
@@ -197,42 +201,44 @@ class Situations(Part):
 
         legs = self._have_legs(moves, record, side)
 
-        stays: list[Flags] = []
-        enters: list[Flags] = []
-        for level, rules in ((_STAY, stays), (_ENTER, enters)):
-            great = _great_day(bars, level)
-            shock = _shock(bars, level, great)
-            calm = (word == swings.CALM) & bars.is_flat & (bars.days < _CALM_DAYS[level])
-            calm &= np.abs(bars.first) < _CALM_FIRST[level] * bars.usual_day
-            at = np.flatnonzero(calm)
-            calm[at] = highlights.range_ranks(at) < _CALM_RANGE[level]
-
-            rules += [
-                great,
+        # Each to enter, then to stay, (2, n).
+        great = _great_day(bars)
+        shock = _shock(bars, great)
+        calm = (word == swings.CALM) & bars.is_flat & (bars.days < _CALM_DAYS)
+        calm &= np.abs(bars.first) < _CALM_FIRST * bars.usual_day
+        at = np.flatnonzero(calm.any(axis=0))
+        calm[:, at] &= highlights.range_ranks(at) < _CALM_RANGE
+        rules = np.array(
+            (
                 shock,
-                _aftermath(bars, level),
-                (self.alone[:, 0] >= 0.0) & (np.abs(others) < _ALONE_OTHERS[level] * bars.usual_day),
-                legs[level],
-                is_row & (over_row >= _IN_A_ROW[level] * row_usual),
-                (bars.weeks >= _WEEKS[level]) & (bars.days < _WEEK_DAYS[level]) & bars.is_flat,
-                _split(bars, level),
-                bars.has_side & (bars.days >= _MOVE_DAYS[level]) & bars.is_many,
+                great,
+                _aftermath(bars),
+                (self.alone[:, 0] >= 0.0) & (np.abs(others) < _ALONE_OTHERS * bars.usual_day),
+                legs,
+                is_row & (over_row >= _IN_A_ROW * row_usual),
+                (bars.weeks >= _WEEKS) & (bars.days < _WEEK_DAYS) & bars.is_flat,
+                _split(bars),
+                bars.has_side & (bars.days >= _MOVE_DAYS) & bars.is_many,
                 calm,
                 np.ones_like(calm),
-            ]
-        # By urgency: the shock comes first.
-        order = [1, 0, *range(2, len(stays))]
+            )
+        )
+        enters, stays = rules.swapaxes(0, 1)
         # A shock takes the headline from a great day only where it stands out of that day.
-        from_great = [_shock(bars, _ENTER, stays[0]) if place == 1 else enters[place] for place in order]
-        return _Rules(np.array(enters)[order], np.array(from_great), np.array(stays)[order])
+        from_great = enters.copy()
+        from_great[Situation.SHOCK] = _shock(bars, great[[_STAY, _STAY]])[_ENTER]
+        return _Rules(enters, from_great, stays)
 
     def _have_legs(self, moves: Moves, record: Record, side: FloatArray) -> Flags:
         """Say where the day went both ways in two legs large enough to enter, and to stay, (2, n)."""
         out = np.zeros((len(LEG_DAYS), len(side)), dtype=np.bool_)
         for bar in np.flatnonzero(side == sides.BOTH_WAYS).tolist():
             usual_day = float(record.usual[1][bar, -1])
-            for level, days in enumerate(LEG_DAYS):
-                out[level, bar] = legs_of(moves.lines[bar], days * usual_day) is not None
+            # Legs that are too small to stay are too small to enter.
+            for level in (_STAY, _ENTER):
+                out[level, bar] = legs_of(moves.lines[bar], LEG_DAYS[level] * usual_day) is not None
+                if not out[level, bar]:
+                    break
         return out
 
     def _follow(self, rules: _Rules, known: Flags) -> None:
@@ -332,33 +338,33 @@ def _bars(  # noqa: PLR0917
     )
 
 
-def _great_day(bars: _Bars, level: int) -> Flags:
+def _great_day(bars: _Bars) -> Flags:
     """Say where the day is far beyond a usual one, for most coins and for the one in the middle."""
-    middle_too = (bars.middle * bars.day > 0.0) & (np.abs(bars.middle) >= _GREAT_MEDIAN[level] * bars.usual_day)
-    return (bars.days >= _GREAT_DAYS[level]) & bars.is_broad & middle_too
+    middle_too = (bars.middle * bars.day > 0.0) & (np.abs(bars.middle) >= _GREAT_MEDIAN * bars.usual_day)
+    return (bars.days >= _GREAT_DAYS) & bars.is_broad & middle_too
 
 
-def _shock(bars: _Bars, level: int, great: Flags) -> Flags:
+def _shock(bars: _Bars, great: Flags) -> Flags:
     """Say where the hour is far beyond a usual one; in a great day only where it adds half of that or more."""
     size = np.abs(bars.hour)
-    is_large = (bars.hours >= _SHOCK_HOURS[level]) & (size >= _SHOCK_SIZE[level])
-    of_largest = (size >= _SHOCK_OF_LARGEST[level] * np.abs(bars.largest)) | (bars.largest_ago >= _LATE_HOURS)
-    is_part = (bars.day * bars.hour < 0.0) | (size < _SHOCK_OF_DAY[level] * np.abs(bars.day))
+    is_large = (bars.hours >= _SHOCK_HOURS) & (size >= _SHOCK_SIZE)
+    of_largest = (size >= _SHOCK_OF_LARGEST * np.abs(bars.largest)) | (bars.largest_ago >= _LATE_HOURS)
+    is_part = (bars.day * bars.hour < 0.0) | (size < _SHOCK_OF_DAY * np.abs(bars.day))
     return is_large & of_largest & ~(great & is_part)
 
 
-def _aftermath(bars: _Bars, level: int) -> Flags:
+def _aftermath(bars: _Bars) -> Flags:
     """Say where an hour far beyond a usual one lies a short while back."""
     size = np.abs(bars.largest)
     was_large = (size >= _AFTER_HOURS * bars.usual_hour) & (size >= _AFTER_SIZE)
-    is_over = (bars.largest_ago >= _SOON_AFTER_HOURS) | (np.abs(bars.hour) < _AFTER_OF_LARGEST[level] * size)
+    is_over = (bars.largest_ago >= _SOON_AFTER_HOURS) | (np.abs(bars.hour) < _AFTER_OF_LARGEST * size)
     return was_large & is_over & (bars.largest_ago <= _LONG_AFTER_HOURS)
 
 
-def _split(bars: _Bars, level: int) -> Flags:
+def _split(bars: _Bars) -> Flags:
     """Say where coins went far apart, at least two of them each way."""
     parted = ~bars.is_broad & (bars.fewer >= _FEWEST_OF_SPLIT)
-    return parted & (bars.apart >= _SPLIT_DAYS[level] * bars.usual_day)
+    return parted & (bars.apart >= _SPLIT_DAYS * bars.usual_day)
 
 
 class _Spread(NamedTuple):

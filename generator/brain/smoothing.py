@@ -54,6 +54,27 @@ def follow(start: FloatArray, values: FloatArray, weights: FloatArray) -> FloatA
     return values
 
 
+def followed(
+    starts: tuple[FloatArray, ...], values: FloatArray, weights: tuple[FloatArray, ...]
+) -> tuple[FloatArray, ...]:
+    """Turn the values of several groups of means into running means, in place, in one go; as `follow` for each.
+
+    >>> values = np.array([[[4.0], [8.0]], [[1.0], [1.0]]])
+    >>> halves = np.full((1, 2, 1), 0.5)
+    >>> first, second = followed((np.array([[2.0]]), np.array([[0.0]])), values, (halves, halves))
+    >>> first.tolist(), second.tolist()
+    ([[[3.0], [5.5]]], [[[0.5], [0.75]]])
+
+    Args:
+        starts: the means of each group before, (k, ..., columns).
+        values: of all groups, one after the other, (all k, n, ..., columns).
+        weights: of each group, (k, n, ..., columns).
+    """
+    follow(np.concatenate(starts), values, np.concatenate(weights))
+    ends = np.add.accumulate([len(start) for start in starts]).tolist()
+    return tuple(values[end - len(start) : end] for start, end in zip(starts, ends, strict=True))
+
+
 class Pace:
     """How far running means move at each bar of a block: never less than a plain mean of what was seen would.
 

@@ -13,7 +13,7 @@ from typing import ClassVar, Final, NamedTuple
 import numpy as np
 
 from generator.brain import label
-from generator.brain.part import Part, Times, slid
+from generator.brain.part import Part, Times
 from generator.brain.side import UNKNOWN
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.market.bars import BAR_MS, FloatArray
@@ -56,13 +56,15 @@ class Spells(Part):
         for name, values in states.items():
             kept: FloatArray = getattr(self, name)
             changed = values != np.concatenate((kept[-1:, 1], values[:-1]))
-            # What became unknown was known to the end of the bar before, which may lie before a hole.
-            seen_ms = np.where(values == unknown[name], closes_ms - steps * BAR_MS, closes_ms)
-            rows = np.concatenate((kept, np.column_stack((seen_ms, values))[changed]))
+            rows = kept
+            if changed.any():
+                # What became unknown was known to the end of the bar before, which may lie before a hole.
+                seen_ms = np.where(values == unknown[name], closes_ms - steps * BAR_MS, closes_ms)
+                rows = np.concatenate((kept, np.column_stack((seen_ms, values))[changed]))
             self._windows[name] = (rows, KEPT + np.add.accumulate(changed, dtype=np.int64))
 
         numbers = closes_ms // HOUR_MS
-        hours, places = slid(self.stress, int(self.hour[0]), numbers)
+        hours, places = self.slid("stress", int(self.hour[0]), numbers)
         full = closes_ms % HOUR_MS == 0
         hours[places[full], 0] = stress[full]
         self._windows["stress"] = (hours, places + 1)

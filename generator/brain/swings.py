@@ -34,6 +34,10 @@ _LARGE_HOUR: Final = 4.0  # usual hours
 _WILD: Final = (0.97, 0.90)
 _ROUGH: Final = (0.80, 0.60)
 _CALM: Final = (0.25, 0.45)
+_SHOWN: Final = np.arange(len(WORDS))[:, None, None]
+_WILD_FROM: Final = np.where(_SHOWN == WILD, _WILD[1], _WILD[0])
+_ROUGH_FROM: Final = np.where((_SHOWN == ROUGH) | (_SHOWN == WILD), _ROUGH[1], _ROUGH[0])
+_CALM_FROM: Final = np.where(_SHOWN == CALM, _CALM[1], _CALM[0])
 # Ranks of the next hours that move a word without waiting.
 _ROUGH_AT_ONCE: Final = 0.85
 _NOT_CALM_AT_ONCE: Final = 0.50
@@ -76,16 +80,11 @@ def _candidates(record: Record, was_large: Flags) -> tuple[FloatArray, Flags]:
     larger = np.maximum(coming, day)
     is_unknown = ~np.isfinite(larger) | (record.count[EXPECTED] < FEWEST_HOURS) | (record.count[DAY_MOVE] < 1.0)
 
-    shape = (len(WORDS), *coming.shape)
-    candidate = np.empty(shape)
-    at_once = np.zeros(shape, dtype=np.bool_)
-    for shown in range(len(WORDS)):
-        is_wild = coming >= _WILD[shown == WILD]
-        is_rough = coming >= _ROUGH[shown in {ROUGH, WILD}]
-        is_calm = (larger < _CALM[shown == CALM]) & ~was_large
-        word = np.where(is_wild, WILD, np.where(is_rough, ROUGH, np.where(is_calm, CALM, NORMAL)))
-        candidate[shown] = np.where(is_unknown, UNKNOWN, word)
-        at_once[shown] = is_unknown | ((word > shown) & (coming >= _WILD[0]))
+    is_calm = (larger < _CALM_FROM) & ~was_large
+    word = np.where(coming >= _ROUGH_FROM, ROUGH, np.where(is_calm, CALM, NORMAL))
+    word = np.where(coming >= _WILD_FROM, WILD, word)
+    candidate = np.where(is_unknown, UNKNOWN, word)
+    at_once = is_unknown | ((word > _SHOWN) & (coming >= _WILD[0]))
     at_once[CALM] |= was_large | (larger >= _NOT_CALM_AT_ONCE)
     at_once[NORMAL] |= coming >= _ROUGH_AT_ONCE
     at_once[WILD] |= coming < _NOT_WILD_AT_ONCE

@@ -9,7 +9,7 @@ from typing import ClassVar, Final, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from generator.brain.part import Part, Times, slid
+from generator.brain.part import Part, Times
 from generator.brain.smoothing import Flags
 from generator.market.bars import BAR_MS, FloatArray
 
@@ -73,8 +73,7 @@ class Week(Part):
             more: volume, realised variance and 1.0, (3, n, assets), NaN where unknown: each is summed up.
         """
         numbers = t_ms // QUARTER_MS
-        kept = np.concatenate((self.quarters, self.present[None]))
-        quarters, places = slid(kept, int(self.number[0]), numbers)
+        quarters, places = self.slid("quarters", int(self.number[0]), numbers, self.present)
         present = np.empty((len(t_ms), *self.present.shape), dtype=np.float32)
 
         # First the first bars of all quarter hours, then the second, then the last.

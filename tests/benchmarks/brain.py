@@ -5,43 +5,74 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: the bars are for one core
 
 import time
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from generator.brain.engine import Engine
+from generator.brain.packing import packed
 from generator.brain.weights import Weights
+from generator.market.bars import BARS_A_DAY
 from tests.support.markets import market
 
-DAY = 288
-START_BARS = 30 * DAY
-AT_ONCE = DAY  # bars, as a start reads them
-PEER_STEPS = 100
+START_BARS: Final = 30 * BARS_A_DAY
+AT_ONCE: Final = BARS_A_DAY  # bars, as a start reads them
+STARTS: Final = 3
+PEER_STEPS: Final = 100
+SHARES: Final = (50, 99)  # percentiles
+HOURLY: Final = "hours"  # the tables by the hour of a year
+
+
+class Ticks(NamedTuple):
+    """Milliseconds of processor time of each tick."""
+
+    fed: list[float]
+    read: list[float]  # the market's reading
+    asked: list[float]  # and every asset's, as a tick asks for them
+    peer: list[float]
 
 
 def main() -> None:
     """Measure and print; every figure with its bar and a peer of fixed work in the same run."""
-    print("| figure | median | 99th percentile | bar, 99th percentile |\n|---|---|---|---|")
-    for assets, warm, ticks, bar in ((7, 8 * DAY, 3000, "<= 5 ms"), (1000, DAY, 60, "<= 60 ms")):
-        fed, whole, peer, state = _ticks(assets, warm, ticks)
-        print(f"| {assets} assets, bar fed | {_cell(fed)} | |")
-        print(f"| {assets} assets, bar fed and reading made | {_cell(whole)} | {bar} |")
-        print(f"| peer: {PEER_STEPS} steps of an EWMA over seven columns | {_cell(peer)} | |")
-        ratios = (np.percentile(whole, share) / np.percentile(peer, share) for share in (50, 99))
-        print(f"| {assets} assets, fed and read, over the peer | {' | '.join(f'{r:.1f} x' for r in ratios)} | |")
-        print(f"| {assets} assets, state | {state / 1000:.1f} kB | | {'<= 200 kB' if assets == 7 else ''} |")
+    print("| figure, milliseconds of processor time | median | 99th percentile | bar |\n|---|---|---|---|")
+    for assets, warm, ticks, bar in ((7, 8 * BARS_A_DAY, 2000, "2, 3.5"), (1000, BARS_A_DAY, 60, "25")):
+        found, engine = _ticks(assets, warm, ticks)
+        read = np.add(found.fed, found.read)
+        whole = np.add(read, found.asked)
+        print(f"| {assets:,} assets: a bar fed | {_cells(found.fed)} | |")
+        print(f"| the market read | {_cells(found.read)} | |")
+        print(f"| every asset read | {_cells(found.asked)} | |")
+        print(f"| fed, and the market read | {_cells(read)} | |")
+        print(f"| fed, and all read, as a tick does | {_cells(whole)} | {bar} |")
+        print(f"| peer: {PEER_STEPS} steps of an EWMA over seven columns | {_cells(found.peer)} | |")
+        ratios = (np.percentile(whole, share) / np.percentile(found.peer, share) for share in SHARES)
+        print(f"| fed and all read, over the peer | {' | '.join(f'{ratio:.1f} x' for ratio in ratios)} | |")
+        if assets == len("ABCDEFG"):
+            print(_state_row(engine))
 
-    print(f"| {START_BARS:,} bars of 7 assets replayed at a start | {_replayed():.2f} CPU s | | 2 CPU s |")
+    print(f"| {START_BARS:,} bars of 7 assets replayed at a start, CPU s | {_replayed():.2f} | | 1 |")
 
 
 def _replayed() -> float:
-    """Return the seconds of processor time in which the brain reads the history of a start."""
+    """Return the median of the seconds of processor time in which the brain reads the history of a start."""
     names = tuple("ABCDEFG")
     frame = market(START_BARS, assets=names)
-    engine = Engine(Weights.load(), names)
-    began = time.thread_time()
-    for row in range(0, START_BARS, AT_ONCE):
-        engine.advance(frame.rows(row, row + AT_ONCE))
-    return time.thread_time() - began
+    seconds = []
+    for _ in range(STARTS):
+        engine = Engine(Weights.load(), names)
+        began = time.thread_time()
+        for row in range(0, START_BARS, AT_ONCE):
+            engine.advance(frame.rows(row, row + AT_ONCE))
+        seconds.append(time.thread_time() - began)
+    return float(np.median(seconds))
+
+
+def _state_row(engine: Engine) -> str:
+    """Return the row of the size of the state, and of what of it is not a table by the hour of a year."""
+    beside = packed({}, [array for _, name, array in engine.arrays() if name != HOURLY])
+    return (
+        f"| state, kB; beside the hourly tables | {len(engine.dump()) / 1000:.0f}; {len(beside) / 1000:.0f} | | 150 |"
+    )
 
 
 def _peer(levels: np.ndarray, values: np.ndarray) -> None:
@@ -50,31 +81,34 @@ def _peer(levels: np.ndarray, values: np.ndarray) -> None:
         levels += (values - levels) * 0.01
 
 
-def _ticks(assets: int, warm: int, ticks: int) -> tuple[list[float], list[float], list[float], int]:
-    """Return seconds of processor time for each tick, of feeding, of all and of the peer, and the bytes of state."""
+def _ticks(assets: int, warm: int, ticks: int) -> tuple[Ticks, Engine]:
+    """Return what each tick costs, and the brain after the last."""
     names = tuple(f"A{number}" for number in range(assets))
     frame = market(warm + ticks, assets=names)
     engine = Engine(Weights.load(), names)
     engine.advance(frame.rows(0, warm))
-    fed, whole, peer = [], [], []
+    found = Ticks([], [], [], [])
     levels, values = np.zeros((8, 7)), np.ones((8, 7))
+
     for row in range(warm, warm + ticks):
         one = frame.rows(row, row + 1)
-        began = time.thread_time()  # of this thread: other programs on the machine do not count
+        times = [time.thread_time()]  # of this thread: other programs on the machine do not count
         engine.advance(one)
-        middle = time.thread_time()
-        engine.reading()
-        fed.append(middle - began)
-        ended = time.thread_time()
-        whole.append(ended - began)
+        times.append(time.thread_time())
+        reading = engine.reading()
+        times.append(time.thread_time())
+        for _ in reading.assets.values() if reading else ():
+            pass
+        times.append(time.thread_time())
         _peer(levels, values)
-        peer.append(time.thread_time() - ended)
-    return fed, whole, peer, len(engine.dump())
+        times.append(time.thread_time())
+        for column, step in zip(found, np.diff(times), strict=True):
+            column.append(1000.0 * float(step))
+    return found, engine
 
 
-def _cell(seconds: list[float]) -> str:
-    middle, worst = np.percentile(seconds, (50, 99)) * 1000
-    return f"{middle:.2f} ms | {worst:.2f} ms"
+def _cells(milliseconds: list[float] | np.ndarray) -> str:
+    return " | ".join(f"{value:.2f}" for value in np.percentile(milliseconds, SHARES))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import pytest
 
 from generator.brain.engine import Engine
 from generator.brain.reading import BrainReading
+from generator.brain.smoothing import DAY_BARS
 from generator.brain.weights import Weights
 from generator.market.bars import BarFrame
 from tests.support.markets import market
@@ -92,3 +93,33 @@ def test_a_reading_within_a_block_is_that_of_the_stream(streamed: Read, block: R
     assert len(block.readings) > 25
     for row, reading in block.readings.items():
         assert reading == streamed.readings[row], row
+
+
+def test_a_block_over_days_says_no_more_of_an_early_bar_than_the_stream() -> None:
+    frame = market(4 * DAY_BARS, seed=3)
+    stream, block = Engine(WEIGHTS, frame.assets), Engine(WEIGHTS, frame.assets)
+    states = {}
+    for row in range(len(frame)):
+        stream.advance(frame.rows(row, row + 1))
+        if row % 100 == 0:
+            states[row] = stream.dump()
+
+    differs = [row for row in block.replay(frame) if row in states and block.dump() != states[row]]
+
+    assert differs == []
+
+
+def test_what_is_said_of_an_asset_is_the_same_when_it_is_asked_for_later() -> None:
+    engine = Engine(WEIGHTS, SEVEN)
+    engine.advance(FRAME.rows(0, 290))
+    reading = engine.reading()
+    at_once = engine.reading()
+    assert reading is not None
+    assert at_once is not None
+    said = dict(at_once.assets)
+
+    for row in range(290, len(FRAME)):
+        engine.advance(FRAME.rows(row, row + 1))
+        engine.reading()
+
+    assert dict(reading.assets) == said

@@ -51,7 +51,7 @@ def test_a_usual_day_is_the_median_of_the_moves_of_the_kept_days(days: int) -> N
 
     usual, counts = filled(frame).usual_day(int(t_ms[-1]))
 
-    assert counts == [len(moves)] * 4
+    assert counts.tolist() == [len(moves)] * 4
     if len(moves) < 3:
         assert np.isnan(usual).all()
         return
@@ -67,7 +67,7 @@ def test_the_day_that_ends_with_this_bar_counts() -> None:
     ends = [row for row, t in enumerate(frame.t.tolist()) if (t + BAR_MS) % DAY_MS == 0]
     closes = filled(frame.rows(0, ends[-1] + 1))
 
-    assert closes.usual_day(int(frame.t[ends[-1]]))[1] == [len(ends) - 1] * 4
+    assert closes.usual_day(int(frame.t[ends[-1]]))[1].tolist() == [len(ends) - 1] * 4
 
 
 def test_an_hours_move_is_from_the_close_an_hour_before_or_the_last_one_before_that() -> None:

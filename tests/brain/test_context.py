@@ -31,7 +31,7 @@ def book(found: Liquidity, depth: float, bars: int, spread: float = 2.0) -> Liqu
     none = np.zeros((bars, 1))
     found.update(depth * noise, none + spread, none, none, np.ones(bars))
     found.settle()
-    return found.reading()[0][0]
+    return found.words()[0]
 
 
 def test_liquidity_is_read_against_the_assets_own_week() -> None:
@@ -59,7 +59,7 @@ def test_liquidity_is_unknown_before_an_hour_and_after_an_hour_without_a_book() 
         found.update(np.nan * BAR, np.nan * BAR, np.nan * BAR, 0.0 * BAR, ONE)
         found.settle()
 
-    assert found.reading()[0][0] is LiquidityContext.UNKNOWN
+    assert found.words()[0] is LiquidityContext.UNKNOWN
     assert np.isnan(found.known_imbalance()[0])
 
 

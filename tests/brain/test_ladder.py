@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from generator.brain.columns import Columns
 from generator.brain.engine import Engine
 from generator.brain.ladder import LEAST, Ladder, MoveLaw, ladders, partition_chances, partitions
 from generator.brain.measures import PARTITION_MINUTES
@@ -27,7 +28,7 @@ def frozen() -> list[MoveLaw]:
     return [ranges.move_law(horizon) for horizon in range(len(HORIZONS))]
 
 
-def some_ladders() -> list[Ladder]:
+def some_ladders() -> Columns[Ladder]:
     """Return the ladders of 200 sigmas from nearly none to one that leaves every level behind."""
     sigma = np.geomspace(0.0001, 0.2, 200) * np.ones((len(HORIZONS), 1))
     return ladders(sigma, frozen())

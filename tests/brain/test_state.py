@@ -7,7 +7,7 @@ import pytest
 
 from generator.brain import label, side, swings
 from generator.brain.holds import HOURS as AHEAD
-from generator.brain.holds import Holds, chances_of
+from generator.brain.holds import Holds, chances_by_state
 from generator.brain.label import LABELS, Label
 from generator.brain.moves import DAY, HOUR, SIX_HOURS, SPANS, WEEK, Moves
 from generator.brain.part import Times
@@ -400,12 +400,13 @@ def test_no_label_counts_where_none_of_the_four_stood() -> None:
 
 
 def test_few_cases_are_held_towards_the_label_at_any_age_by_sixty() -> None:
-    table = np.zeros((4, 6, 4))
+    table = np.ones((4, 6, 4))
+    table[label.RISK_ON] = 0.0
     table[label.RISK_ON, 0] = [90.0, 0.0, 10.0, 0.0]
     table[label.RISK_ON, 5] = [10.0, 0.0, 10.0, 0.0]
     mean = np.array([100.0, 0.0, 20.0, 0.0]) / 120.0
 
-    chances = chances_of(table, state=5)
+    chances = chances_by_state(table)[5]
 
     assert chances.tolist() == pytest.approx(((table[label.RISK_ON, 5] + 60.0 * mean) / 80.0).tolist())
     assert chances.sum() == pytest.approx(1.0)

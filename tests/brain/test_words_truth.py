@@ -59,7 +59,7 @@ def observe(seed: int) -> Observed:
         since, before = (since + 1, regime) if regime is before else (0, regime)
         if row >= WARM * DAY and since >= SETTLED and row % EVERY == 0:
             words = [one.state.value for one in derivatives.readings()]
-            rows.append((REGIMES.index(regime), [one.value for one in liquidity.reading()[0]], words))
+            rows.append((REGIMES.index(regime), [one.value for one in liquidity.words()], words))
     regimes, books, futures = (np.array(column) for column in zip(*rows, strict=True))
     return Observed(regimes, books, futures)
 
@@ -120,6 +120,6 @@ def test_liquidity_words_are_true_in_nine_of_ten_bars_of_books_with_known_states
         found.update(depth[None], np.full((1, assets), 2.0), np.zeros((1, assets)), volatility[None, row], no_gap)
         found.settle()
         if row > 10 * DAY:
-            right.append([one.value for one in found.reading()[0]] == words[state])
+            right.append([one.value for one in found.words()] == words[state])
 
     assert np.mean(right) >= 0.90

@@ -86,7 +86,7 @@ def test_an_unsteady_state_is_null_and_the_overall_confidence_is_a_share_of_asse
     read = ctx.reading.assets["BTC"]
     young = replace(read, pressure=replace(read.pressure, steadiness=0.49))
 
-    body = derivatives(replace(ctx, reading=replace(ctx.reading, assets=ctx.reading.assets | {"BTC": young})))
+    body = derivatives(replace(ctx, reading=replace(ctx.reading, assets={**ctx.reading.assets, "BTC": young})))
 
     row = body.assets["BTC"]
     assert (row.state, row.vote, row.confidence) == (None, DerivativesVote.NO_VOTE, None)

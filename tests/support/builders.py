@@ -35,6 +35,7 @@ from generator.arena.values import (
     Tally,
     VoterRanking,
 )
+from generator.brain.columns import Columns
 from generator.brain.derivatives import NO_PRESSURE, Pressure
 from generator.brain.evidence import Evidence
 from generator.brain.facts import BASELINES, AssetWeek, MarketWeek
@@ -182,7 +183,7 @@ def _evidence() -> tuple[Evidence, ...]:
 
 
 @cache
-def ladders_of_sigma() -> list[Ladder]:
+def ladders_of_sigma() -> Columns[Ladder]:
     """Return the ladder of one asset, by the law as fitted."""
     ranges = RangeModel(1, Weights.load().outlook)
     sigma = np.array([[0.002_123], [0.004_234], [0.008_345], [0.019_876]])
