@@ -69,10 +69,8 @@ def _replayed() -> float:
 
 def _state_row(engine: Engine) -> str:
     """Return the row of the size of the state, and of what of it is not a table by the hour of a year."""
-    beside = packed({}, [array for _, name, array in engine.arrays() if name != HOURLY])
-    return (
-        f"| state, kB; beside the hourly tables | {len(engine.dump()) / 1000:.0f}; {len(beside) / 1000:.0f} | | 150 |"
-    )
+    rest = packed({}, [array for _, name, array in engine.arrays() if name != HOURLY])
+    return f"| state, kB; without the hourly tables | {len(engine.dump()) / 1000:.0f}; {len(rest) / 1000:.0f} | | 150 |"
 
 
 def _peer(levels: np.ndarray, values: np.ndarray) -> None:
