@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from generator.arena.scoring import interval_score, qlike_of
+from generator.arena.scoring import interval_score, qlike_of, squared_error
 from generator.brain.engine import Engine
 from generator.brain.outlook import HORIZON_BARS, MONTH_SHARES, Outlook
 from generator.brain.part import Part, Times
@@ -114,8 +114,8 @@ def losses(frame: BarFrame, hours: FullHours) -> FloatArray:
         reach = hours.reach[level]
         scores.append(interval_score(-reach, reach, 1.0 - stated / 100.0, hours.move))
     brier = np.full_like(ratio, np.nan)
-    moved = np.abs(np.expm1(hours.move[HOUR])) > hours.band
-    brier[HOUR] = np.where(np.isfinite(hours.move[HOUR]), (hours.chance - moved) ** 2, np.nan)
+    moved = (np.abs(np.expm1(hours.move[HOUR])) > hours.band).astype(np.float64)
+    brier[HOUR] = np.where(np.isfinite(hours.move[HOUR]), squared_error(hours.chance, moved), np.nan)
     out: FloatArray = np.array((*scores, qlike_of(ratio), brier)).mean(axis=-1)
     return out
 
