@@ -181,6 +181,10 @@ def _day(page: Page, market: Floats, raw: Raw) -> Iterator[str]:
             if sign * end < 0.1 * usual - page.fine or (back > 0.8 * extreme and back > 1.35 * usual + page.fine):
                 yield f"{said[1]}, drawn {end:.2f}% after {sign * extreme:.2f}%, a usual day {usual:.2f}%"
         return
+    said = re.match(rf"Crypto is {MOVED} in 24 hours", page.reading)
+    if said:
+        yield from _moved(said.groups(), end, page.fine, "the day")
+        return
     said = re.match(rf"A day of ups and downs: crypto swung {SIZE} and is {MOVED}", page.reading)
     if said is None:
         yield f"unread: {page.reading[:60]}"

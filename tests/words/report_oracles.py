@@ -269,7 +269,8 @@ def _together(match: re.Match[str], case: Case) -> list[str]:
 
 def _trading(match: re.Match[str], case: Case) -> list[str]:
     busier, than, days, dollars, unit = match.groups()
-    traded = case.traded[case.raw.now :: -HOUR][:MONTH_HOURS]
+    # Days that lie within the last 30, one by the hour.
+    traded = case.traded[case.raw.now :: -HOUR][: MONTH_HOURS - 24 + 1]
     now, before = traded[0], traded[1:]
     before = before[np.isfinite(before)]
     rank = 100 * float(np.mean(before < now if busier == "busier" else before > now))

@@ -270,7 +270,7 @@ def _volatility(word: str, ground: Ground) -> Complaints:
         return out + unless(shock <= 4.5 * hour, Row.QUIET, f"calm after an hour of {shock:.2f}%")
     if word == "Normal":
         return out + unless(min(day, near) <= 0.98, Row.ROUGH, f"normal: {was}")
-    least = {"Rough": 0.3, "Wild": 0.5}[word]
+    least = {"Rough": 0.1, "Wild": 0.3}[word]
     # Three days are few to be ranked among: there, hours that move more than is usual of the market are rough too.
     sizes = np.abs(raw.series(raw.hour)[-raw.day :: raw.hour])
     is_rough = raw.record_days < _YARDSTICK_DAYS and np.nanmean(sizes) >= hour

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from generator.catalog.assets import ASSET_NAMES
-from generator.catalog.text.happened import Coin, MarketFacts, Situation
+from generator.catalog.text.happened import Coin, MarketFacts, Moment, Situation
 from generator.catalog.text.headline import LONGEST, MOST_NUMBERS
 from generator.catalog.text.now import BOOK, asset_line, first_screen, headline, regime_summary
+from generator.catalog.words import MarketSide
 from tests.words.claims import Complaint
 from tests.words.markets import DAY, Market, Reader, eventful, read_every
 from tests.words.oracles import History, Raw, complaints
@@ -111,6 +112,14 @@ def test_the_first_screen_names_the_price_and_says_that_no_one_knows(
 
         assert text.startswith(f"Bitcoin is at ${facts.coins['BTC'].price:,.0f}, ")
         assert "Which way? Nobody knows, nor do we." in text
+
+
+def test_a_day_is_called_flat_only_over_a_line_that_is(texts: list[tuple[int, MarketFacts, str]]) -> None:
+    flat = next(facts for _, facts, _ in texts if facts.side is MarketSide.FLAT and facts.line_low is not None)
+    wide = replace(flat, line_high=Moment(3 * (flat.usual_day or 0.0), flat.now_ms))
+
+    assert regime_summary(flat).startswith("A flat day: crypto is ")
+    assert regime_summary(wide).startswith("Crypto is ")
 
 
 def test_situations_do_not_change_more_than_six_times_a_day(

@@ -10,6 +10,7 @@ from generator.catalog.text.headline import HEADLINE_GROUPS
 from generator.catalog.text.slots import SLOTS, chance_of, coin_of
 from generator.catalog.words import Call, MarketSide, VolatilityWord
 
+_WIDE: Final = 2.5  # usual days from the day's low to its high, from which on it is not flat
 _MOST_OF_RANGE: Final = 0.95  # of the day's range, from which on its move went one way
 
 
@@ -55,6 +56,12 @@ def _went_both_ways(facts: MarketFacts) -> bool:
         and facts.line_range is not None
         and abs(facts.day or 0.0) < _MOST_OF_RANGE * facts.line_range
     )
+
+
+def _was_flat(facts: MarketFacts) -> bool:
+    """Return whether a day is called flat on a line that no longer is: for up to an hour after a wide move."""
+    wide = facts.line_range is not None and bool(facts.usual_day) and facts.line_range >= _WIDE * (facts.usual_day or 0)
+    return facts.side is MarketSide.FLAT and wide
 
 
 def _unranked(facts: MarketFacts) -> bool:
@@ -144,8 +151,8 @@ NOW_GROUPS: Final[Groups[MarketFacts]] = {
         ),
         Sentence(
             "{Crypto} is {day_moved} in 24 hours{week_after}.",
-            "both ways until a moment ago, or on a line with a hole",
-            lambda facts: facts.side is MarketSide.BOTH_WAYS,
+            "both ways until a moment ago, or on a line with a hole; flat until a moment ago",
+            lambda facts: facts.side is MarketSide.BOTH_WAYS or _was_flat(facts),
         ),
         Sentence("A {side} day: {crypto} is {day_moved} in 24 hours{week_after}.", "else", always),
     ),

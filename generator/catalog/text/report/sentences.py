@@ -56,7 +56,7 @@ def _enough(share: Share | None) -> bool:
 
 def _come_in_groups(share: Share | None) -> bool:
     """Say whether the next hour was larger than usual more often than by luck."""
-    return share is not None and _enough(share) and share.low > 50
+    return share is not None and _enough(share) and round(share.low) > 50
 
 
 def _has_day(facts: ReportFacts) -> bool:
