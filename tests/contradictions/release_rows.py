@@ -1,7 +1,7 @@
 """What the bodies and pages of one release may not say together."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from html import unescape
 from typing import Any, Final, NamedTuple
 
@@ -61,7 +61,6 @@ class Release(NamedTuple):
     pages: Mapping[str, str]  # visible text of pages for people, by path
     hourly: Counted | None = None
     arena: Counted | None = None
-    news: Sequence[Mapping[str, Any]] = ()  # entries of the feed, the newest first
 
     @property
     def landing(self) -> str:
@@ -286,18 +285,6 @@ def other_side_on_the_page(release: Release) -> str:
     return f"{found[1]}, the bodies {side}" if found and side and found[1] != side else ""
 
 
-def news_of_another_state(release: Release) -> str:
-    """Return the newest news of the state where it does not lead with the state that the bodies have."""
-    axes = release.bodies["market-regime"]["regime"]["axes"]
-    news = next((entry for entry in release.news if entry["_emi"]["kind"] == "state"), None)
-    if news is None or "unknown" in (axes["swings"], axes["side"]):
-        return ""
-    volatility = "rough or wild" if axes["swings"] in {"elevated", "extreme"} else "calm or normal"
-    side = _SIDES[axes["side"]]
-    title = re.sub(r"^\w+: | \(before: .*", "", news["title"])
-    return "" if title == f"A {side}, {volatility} volatility" else f"{news['title']} under {axes}"
-
-
 RELEASE: Final[dict[str, Callable[[Release], str]]] = {
     "one quantity, two values": two_values,
     "two names for one thing on a page": one_name,
@@ -307,7 +294,6 @@ RELEASE: Final[dict[str, Callable[[Release], str]]] = {
     "a rate with a backtest in its n": backtest_counted,
     "a hit rate compared with a guess among three": blind_guess,
     "a confidence without a call, or of another outcome": wrong_confidence,
-    "news of another state than the bodies have": news_of_another_state,
     "two chances of one move": two_chances_of_a_move,
     "a side on the landing page that the bodies contradict": other_side_on_the_page,
 }

@@ -113,8 +113,7 @@ def release_of(state: Path, app: App) -> Release:
     }
     span = app.record.memory.exports().span(0, FOREVER_MS)
     live_rounds = [row for row in span.rounds if not row["warm_up"] and row["outcome"] and row["forecast"]]
-    news = json.loads((current / "feed.json").read_bytes())["items"]
-    return Release(bodies, pages, _counted(span.hourly), _rounds_counted(live_rounds), news)
+    return Release(bodies, pages, _counted(span.hourly), _rounds_counted(live_rounds))
 
 
 def _counted(hourly: Sequence[PredictionMade]) -> Counted:

@@ -172,9 +172,6 @@ def planted_releases() -> dict[str, Release]:
         "a hit rate that counts no call": release()._replace(hourly=counted(calls=3)),
         "a rate with a backtest in its n": release()._replace(hourly=counted(resolved=1)),
         "a hit rate compared with a guess among three": saying("25.4%; a blind guess gets 33.3%"),
-        "news of another state than the bodies have": release()._replace(
-            news=[{"title": "A falling day, rough or wild volatility", "_emi": {"kind": "state"}}]
-        ),
         "a side on the landing page that the bodies contradict": release()._replace(
             pages={"index.html": "Volatility normal Last 24 hours flat day by their move"}
         ),

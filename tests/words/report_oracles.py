@@ -128,7 +128,9 @@ def share_off(match: re.Match[str], first: int, hits: int, n: int, what: str) ->
 
 
 def _coins(case: Case) -> Floats:
-    return case.raw.moves(DAY).round(2)
+    """Return the day's moves of the coins that have one, as published."""
+    days = case.raw.moves(DAY)
+    return np.asarray(days[np.isfinite(days)].round(2))
 
 
 def _day(match: re.Match[str], case: Case) -> list[str]:
@@ -249,7 +251,7 @@ def _traded_between(match: re.Match[str], case: Case) -> list[str]:
 
 
 def _best_and_worst(match: re.Match[str], case: Case) -> list[str]:
-    days = case.raw.moves(DAY)
+    days = _coins(case)
     best, worst = match.group(2), match.group(6)
     out = wrong(count(match.group(1)) != len(days), f"{match.group(1)} coins")
     out += moved(match, 3, case.raw.coin(best, DAY), best) + moved(match, 7, case.raw.coin(worst, DAY), worst)
@@ -412,7 +414,8 @@ def _held(match: re.Match[str], case: Case) -> list[str]:
 def like_days(case: Case) -> tuple[list[int], float, float]:
     """Return the places of the hours that ended separate days like this one, and the sizes that count as like it."""
     days = case.hourly(DAY)
-    today = case.raw.market(DAY)
+    # As the record has it: of a coin whose last close is up to a quarter of an hour old too.
+    today = float(case.raw.line()[-1])
     usual = case.usual(DAY)
     if abs(today) >= 0.75 * usual:
         least, most = 0.67 * abs(today), 1.5 * abs(today)
