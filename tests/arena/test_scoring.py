@@ -101,7 +101,7 @@ def test_the_log_score_clamps_what_was_called_impossible() -> None:
     assert log_e9(0.25) == round(-log(0.25) * E9)
 
 
-def test_qlike_of_a_ratio_is_that_of_sigma_and_move_but_for_what_the_move_alone_gives() -> None:
+def test_qlike_of_a_ratio_is_that_of_sigma_and_move_but_for_a_part_of_the_move() -> None:
     move = 0.7
     sigmas = np.array([0.2, 0.5, 0.7, 1.4])
 
