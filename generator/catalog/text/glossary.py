@@ -27,9 +27,7 @@ GLOSSARY: Final[dict[str, str]] = {
         f"A regime. {RegimeLabel.RANGE.meaning} Of a forecast: the interval in which a price is expected to end."
     ),
     "high volatility": f"A regime. {RegimeLabel.HIGH_VOLATILITY.meaning}",
-    "mixed": (
-        "No regime has a chance of one half: the two likeliest are named. Where none leads, the answers say transition."
-    ),
+    "mixed": ("No regime is named, because a part of the last day is missing. The answers say transition."),
     "WAIT": f"A state of the market, not an order: {STATE[MarketState.WAIT]}.",
     "CAUTION": f"A state of the market, not an order: {STATE[MarketState.CAUTION]}.",
     "OPPORTUNITY": f"A state of the market, not an order: {STATE[MarketState.OPPORTUNITY]}.",
@@ -55,8 +53,8 @@ GLOSSARY: Final[dict[str, str]] = {
     "volume": "How much was traded in a given time.",
     "percentile": "The share of earlier values that are lower: the 90th percentile is above 90 of 100.",
     "confidence": (
-        "From 0 to 100. Of a regime: how probable that regime is, given the evidence. Of a forecast: "
-        "the chance of the outcome that it calls; without a call there is none."
+        "From 0 to 100. Of a regime: the chance that it still stands in four hours. Of a forecast: the chance of the "
+        "outcome that it calls; without a call there is none."
     ),
     "probability": "How likely an outcome is, from 0 (never) to 1 (always).",
     "base rate": "How often an outcome happened in the recent past: the chance to give when nothing else is known.",
