@@ -36,7 +36,7 @@ def main() -> None:
     """Measure and print; every figure with its bar and a peer of fixed work in the same run."""
     print("| figure, milliseconds of processor time | median | 99th percentile | bar |\n|---|---|---|---|")
     for assets, warm, ticks, bar in ((7, 8 * BARS_A_DAY, 2000, "2, 3.5"), (1000, BARS_A_DAY, 60, "25")):
-        found, engine = _ticks(assets, warm, ticks)
+        found = _ticks(assets, warm, ticks)
         read = np.add(found.fed, found.read)
         whole = np.add(read, found.asked)
         print(f"| {assets:,} assets: a bar fed | {_cells(found.fed)} | |")
@@ -47,16 +47,17 @@ def main() -> None:
         print(f"| peer: {PEER_STEPS} steps of an EWMA over seven columns | {_cells(found.peer)} | |")
         ratios = (np.percentile(whole, share) / np.percentile(found.peer, share) for share in SHARES)
         print(f"| fed and all read, over the peer | {' | '.join(f'{ratio:.1f} x' for ratio in ratios)} | |")
-        if assets == len("ABCDEFG"):
-            print(_state_row(engine))
 
-    print(f"| {START_BARS:,} bars of 7 assets replayed at a start, CPU s | {_replayed():.2f} | | 1 |")
+    seconds, engine = _replayed()
+    print(f"| {START_BARS:,} bars of 7 assets replayed at a start, CPU s | {seconds:.2f} | | 1 |")
+    print(_state_row(engine))
 
 
-def _replayed() -> float:
-    """Return the median of the seconds of processor time in which the brain reads the history of a start."""
+def _replayed() -> tuple[float, Engine]:
+    """Return the median of the seconds of processor time in which a brain reads the history of a start, and it."""
     names = tuple("ABCDEFG")
     frame = market(START_BARS, assets=names)
+    engine = Engine(Weights.load(), names)
     seconds = []
     for _ in range(STARTS):
         engine = Engine(Weights.load(), names)
@@ -64,13 +65,14 @@ def _replayed() -> float:
         for row in range(0, START_BARS, AT_ONCE):
             engine.advance(frame.rows(row, row + AT_ONCE))
         seconds.append(time.thread_time() - began)
-    return float(np.median(seconds))
+    return float(np.median(seconds)), engine
 
 
 def _state_row(engine: Engine) -> str:
     """Return the row of the size of the state, and of what of it is not a table by the hour of a year."""
     rest = packed({}, [array for _, name, array in engine.arrays() if name != HOURLY])
-    return f"| state, kB; without the hourly tables | {len(engine.dump()) / 1000:.0f}; {len(rest) / 1000:.0f} | | 150 |"
+    whole = engine.dump()
+    return f"| its state, kB; without the hourly tables | {len(whole) / 1000:.0f}; {len(rest) / 1000:.0f} | | 150 |"
 
 
 def _peer(levels: np.ndarray, values: np.ndarray) -> None:
@@ -79,8 +81,8 @@ def _peer(levels: np.ndarray, values: np.ndarray) -> None:
         levels += (values - levels) * 0.01
 
 
-def _ticks(assets: int, warm: int, ticks: int) -> tuple[Ticks, Engine]:
-    """Return what each tick costs, and the brain after the last."""
+def _ticks(assets: int, warm: int, ticks: int) -> Ticks:
+    """Return what each tick costs."""
     names = tuple(f"A{number}" for number in range(assets))
     frame = market(warm + ticks, assets=names)
     engine = Engine(Weights.load(), names)
@@ -102,7 +104,7 @@ def _ticks(assets: int, warm: int, ticks: int) -> tuple[Ticks, Engine]:
         times.append(time.thread_time())
         for column, step in zip(found, np.diff(times), strict=True):
             column.append(1000.0 * float(step))
-    return found, engine
+    return found
 
 
 def _cells(milliseconds: list[float] | np.ndarray) -> str:
