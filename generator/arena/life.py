@@ -126,9 +126,9 @@ def event_of(changed: Round, now_ms: int) -> Event | None:
     texts = {
         RoundPhase.OPEN: (
             ROUND_OPENED,
-            f"Round {name} takes votes until {iso(changed.start_ms)}; the brain's forecast is sealed.",
+            f"Round {name} takes votes until {iso(changed.start_ms)}.",
         ),
-        RoundPhase.LIVE: ("round_live", f"Round {name} is live; the brain's sealed forecast was {changed.prediction}."),
+        RoundPhase.LIVE: ("round_live", f"Round {name} is live; the brain said {changed.prediction}."),
         RoundPhase.RESOLVED: ("round_resolved", f"Round {name} is resolved: {changed.outcome}."),
         RoundPhase.VOID: ("round_void", f"Round {name} is void: {changed.void_reason}."),
     }

@@ -233,7 +233,7 @@ class SharedIntelligenceResponse(NoticeResponse):
 _SEALED: Final = {RoundPhase.SCHEDULED, RoundPhase.OPEN}
 _SPARSE: Final = 10  # votes below which shares say little
 _NOT_REVEALED: Final = "no forecast of the brain is revealed for this round"
-_NO_CALL_TO_COMPARE: Final = "The brain makes no call in this round, so there is nothing to compare the votes with."
+_NO_CALL_TO_COMPARE: Final = "The brain makes no call in this round: there is nothing to compare."
 _NOTHING_TO_COMPARE: Final = "There is nothing to compare: the brain or the people have said nothing yet."
 _LATEST_EVENTS: Final = 10
 

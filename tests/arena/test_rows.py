@@ -131,8 +131,8 @@ def test_what_a_round_does_not_have_yet_is_null() -> None:
 @pytest.mark.parametrize(
     ("phase", "kind", "text"),
     [
-        (RoundPhase.OPEN, "round_opened", "takes votes until 2026-11-20T13:00:00Z; the brain's forecast is sealed."),
-        (RoundPhase.LIVE, "round_live", "is live; the brain's sealed forecast was {prediction}."),
+        (RoundPhase.OPEN, "round_opened", "takes votes until 2026-11-20T13:00:00Z."),
+        (RoundPhase.LIVE, "round_live", "is live; the brain said {prediction}."),
         (RoundPhase.RESOLVED, "round_resolved", "is resolved: BULLISH."),
         (RoundPhase.VOID, "round_void", "is void: too few venues."),
     ],

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from generator.arena.values import MeanInterval, MoveScores, Proportion
+from generator.arena.values import Event, MeanInterval, MoveScores, Proportion
 from generator.catalog.endpoints import ENDPOINTS
 from generator.compose.all import compose_free
 from tests.support.bodies import free
@@ -52,7 +52,14 @@ def with_moves_scored(state: str) -> dict[str, Any]:
         name: replace(getattr(ctx.arena, name), move=scores, no_calls=1159)
         for name in ("hourly_record", "arena_record")
     }
-    bodies = compose_free(replace(ctx, arena=replace(ctx.arena, **records)))
+    texts = (
+        "Round BTC-20261120-140000 takes votes until 2026-11-20T14:00:00Z.",
+        "Round BTC-20261120-130000 is live; the brain said NEUTRAL.",
+        "Round BTC-20261120-120000 is void: no tick in the minute after the start.",
+        "The market changed from a falling day, rough or wild volatility to a day of ups and downs, normal volatility.",
+    )
+    events = tuple(Event(ctx.freshness.generated_ms, "any", text) for text in (*texts, *texts, *texts[:2]))
+    bodies = compose_free(replace(ctx, arena=replace(ctx.arena, events=events, **records)))
     return {row.id: bodies[row.path].as_json() for row in ENDPOINTS}
 
 

@@ -140,7 +140,7 @@ MARKS: Final[dict[str, str]] = {
 MODE_BANNERS: Final[dict[str, tuple[str, str]]] = {
     "simulated": (
         "Simulated data",
-        "Prices, votes and forecasts here are made by a model, none is real.",
+        "Prices, votes and forecasts here are of a simulated market, not of the real one.",
     ),
     "recorded": (
         "Recorded data",
