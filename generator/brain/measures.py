@@ -65,12 +65,6 @@ class Counters:
     dropped: int = 0  # impossible cells
 
 
-class _Weeks(NamedTuple):
-    """What the last week says, up to the quarter hour that is over at each of n bars."""
-
-    bands: FloatArray  # neutral bands of the horizons of outcomes, (3, n, assets)
-
-
 class Said(NamedTuple):
     """What the forecasts after one bar are made from."""
 
@@ -256,11 +250,11 @@ class Measures:
         realised = self.week.realised(ends.last_bars, REALISED_QUARTERS)
         reached = self.week.reached(ends.last_bars, QUARTERS)
         self.ranges.update(ends, log_close, self.outlook.sigma, ready, realised, reached)
-        weeks = self._weeks(t_ms)
-        self.outcomes.update(ends, log_close, weeks.bands, ready)
+        bands = self._bands(t_ms)
+        self.outcomes.update(ends, log_close, bands, ready)
         sigma = self.ranges.sigma(t_ms, self.outlook.sigma)
         self._sigmas = sigma
-        within = self.ranges.within(_HOUR, weeks.bands[_HOUR] / sigma[_HOUR])
+        within = self.ranges.within(_HOUR, bands[_HOUR] / sigma[_HOUR])
         self.calls.update(in_units(split(within, self.outcomes.rates(_HOUR))), self.sides)
 
         # What was, and how rough the next hours look.
@@ -312,8 +306,11 @@ class Measures:
         self.highlights.update(t_ms, self.moves, edges, np.where(known, sigma, np.nan), word)
         self.situations.update(self.moves, self.record, self.highlights, self.side.side[:, -1], word)
 
-    def _weeks(self, t_ms: Times) -> _Weeks:
-        """Return what the last week says at each bar of a block; it changes with the quarter hours."""
+    def _bands(self, t_ms: Times) -> FloatArray:
+        """Return the neutral bands of the horizons of outcomes at each bar of a block, (3, n, assets).
+
+        They are of the week up to the last quarter hour that is over.
+        """
         closes, ends = self.week.closes(t_ms)
         closed, bands = self._kept
         quarter_of_bar = np.zeros(len(ends), dtype=np.int64)
@@ -321,7 +318,8 @@ class Measures:
             quarters, quarter_of_bar = np.unique(ends, return_inverse=True)
             bands = np.array([median_bands(closes, quarters, each) for each in HORIZON_QUARTERS])
             self._kept = (last_closed(int(t_ms[-1])), bands[:, -1:])
-        return _Weeks(bands[:, quarter_of_bar])
+        out: FloatArray = bands[:, quarter_of_bar]
+        return out
 
     def expected(self) -> float | None:
         """Return the log of the market's expected volatility over the next four hours; None where it is not known."""
