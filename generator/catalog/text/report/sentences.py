@@ -59,6 +59,11 @@ def _come_in_groups(share: Share | None) -> bool:
     return share is not None and _enough(share) and round(share.low) > 50
 
 
+def _has_no_like(facts: ReportFacts) -> bool:
+    """Say whether days could be like this one, and whether they are is not known."""
+    return facts.record_days >= WEEK_YARDSTICK_DAYS and facts.like_days is None
+
+
 def _has_day(facts: ReportFacts) -> bool:
     return facts.day is not None and bool(facts.days)
 
@@ -328,11 +333,11 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
         ),
     ),
     "like_days": (
-        Sentence("", "no day known", lambda facts: not _has_day(facts)),
+        Sentence("", "no day known, or a hole a day ago", lambda facts: not _has_day(facts) or _has_no_like(facts)),
         Sentence(
             "Our record, {record} long, is too short to say what usually follows such a day, and we do not guess.",
             "a record of under 30 days",
-            lambda facts: facts.record_days < WEEK_YARDSTICK_DAYS or facts.like_days is None,
+            lambda facts: facts.record_days < WEEK_YARDSTICK_DAYS,
         ),
         Sentence(
             "Our record holds {like_n} separate days like this one, with {like_kind}.",
