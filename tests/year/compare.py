@@ -26,6 +26,7 @@ LAST_KNOWN: Final = "previous_outcome"  # of what is sealed: the one thing that 
 OF_RECORD: Final = frozenset(
     {"snapshotId", "changed_since_last_tick", "track_record", "record", "ranges_last_week", "arena"}
     | {"charts", "idea", "plots", "points", "text"}
+    | {"yesterday"}  # how the ranges of a day ago did, which a missed hour lacks
     | {"rare"}  # of a level: fewer than 30 days of the record had it, and a missed hour can be that day's only one
 )
 
