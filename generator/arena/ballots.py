@@ -7,6 +7,7 @@ Of one voter's ballots the latest arrival counts; two at the same millisecond ar
 """
 
 import base64
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -223,3 +224,8 @@ def _round_refusal(vote: Vote, arrived_ms: int, poll: Poll, file: BallotFile) ->
     if file.confirmed:
         return Refusal.SEEN_LATE
     return Refusal.READ_LATE if round_.phase in {RoundPhase.LIVE, RoundPhase.RESOLVED} else Refusal.CLOSED
+
+
+def digest_of_ballots(txids: Iterable[str]) -> str:
+    """Return SHA-256 hex over the transaction ids of a round's counted ballots, sorted, one a line."""
+    return hashlib.sha256("".join(f"{txid}\n" for txid in sorted(txids)).encode()).hexdigest()

@@ -6,16 +6,17 @@ expects and what a usual day gives are sealed when it is asked, and opened when 
 hundredths of a percent. A question whose price cannot be had is void, with its reason.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from math import isfinite, sqrt
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gateway.wire.daily import ASKED_AT, CLOSES_AFTER, MEASURED_AFTER, Ends, is_sound
+from generator.arena.ballots import digest_of_ballots
+from generator.arena.inputs import PlayInputs, void_reason
 from generator.arena.intervals import TwoRanges
 from generator.arena.outcome import fix_price
-from generator.arena.play import PlayInputs, void_reason
 from generator.arena.published import digest_of
 from generator.arena.ranges import move_percent, quantiles_of
 from generator.arena.rows import PublishedQuestion, QuestionScores, RangeEnds, SealedQuestion
@@ -37,6 +38,16 @@ ENDS: Final = ("low_90", "low_50", "high_50", "high_90")
 
 DailyChange = tuple[DailyQuestion | None, DailyQuestion]
 """A question before a tick, None where it is new, and after it."""
+Answers = Mapping[str, Ends]
+"""The answers to one question that count, one a voter, by transaction id."""
+
+
+class DailyState(NamedTuple):
+    """What the memory holds of daily questions before a tick."""
+
+    active: tuple[DailyQuestion, ...] = ()  # those that are not over
+    is_asked: bool = False  # whether the question that takes answers now was asked before
+    answers: Callable[[str], Answers] = lambda _question_id: {}
 
 
 def question_id_of(day: int) -> str:
@@ -236,54 +247,65 @@ def ask(inputs: PlayInputs, day: int) -> DailyQuestion | None:
     return replace(question, commitment=digest_of(forecast_of(question), question.salt))
 
 
-def play_daily(
-    active: Sequence[DailyQuestion], inputs: PlayInputs, published_ms: int | None, *, is_asked: bool
-) -> tuple[DailyChange, ...]:
+def play_daily(state: DailyState, inputs: PlayInputs, published_ms: int | None) -> tuple[DailyChange, ...]:
     """Move the questions that are not over on by one tick, and ask today's. The same tick again changes nothing.
 
+    A backtest has no questions.
+
     Args:
-        active: those that are not over.
+        state: what is stored of them.
         inputs: of the tick.
         published_ms: wall time of the last release.
-        is_asked: whether the question that takes answers now was asked before. A backtest asks none.
     """
-    changes: list[DailyChange] = [(question, _moved(question, inputs, published_ms)) for question in active]
+    if inputs.warm_up:
+        return ()
+    changes: list[DailyChange] = [
+        (question, _moved(question, state, inputs, published_ms)) for question in state.active
+    ]
 
     day = day_now(inputs.now_ms)
-    if day is not None and not is_asked and not inputs.warm_up and inputs.interrupted is None:
+    if day is not None and not state.is_asked and inputs.interrupted is None:
         asked = ask(inputs, day)
         if asked is not None:
             changes.append((None, asked))
     return tuple((before, after) for before, after in changes if before != after)
 
 
-def _moved(question: DailyQuestion, inputs: PlayInputs, published_ms: int | None) -> DailyQuestion:
+def _moved(question: DailyQuestion, state: DailyState, inputs: PlayInputs, published_ms: int | None) -> DailyQuestion:
     closes = question.phase is RoundPhase.OPEN and inputs.now_ms >= question.closes_ms
     reason = void_reason(question.asked_ms, inputs, published_ms if closes else None)
     if reason is not None:
         return void(question, reason)
     if closes:
-        return _close(question, inputs)
+        return _close(question, state.answers(question.question_id), inputs)
     if question.phase is RoundPhase.LIVE and inputs.now_ms >= question.measured_ms:
-        return _measure(question, inputs)
+        return _measure(question, state.answers(question.question_id), inputs)
     return question
 
 
-def _close(question: DailyQuestion, inputs: PlayInputs) -> DailyQuestion:
+def _close(question: DailyQuestion, answers: Answers, inputs: PlayInputs) -> DailyQuestion:
     late_ms = inputs.now_ms - question.closes_ms
     price, reason = fix_price(inputs.prices, ASSET, inputs.venues_needed, "start", late_ms)
     if reason is not None:
         return void(question, reason)
-    return replace(question, phase=RoundPhase.LIVE, start_price=price, price_basis=inputs.price_basis)
+    return replace(
+        question,
+        phase=RoundPhase.LIVE,
+        start_price=price,
+        price_basis=inputs.price_basis,
+        answers=len(answers),
+        answers_sha256=digest_of_ballots(answers),
+    )
 
 
-def _measure(question: DailyQuestion, inputs: PlayInputs) -> DailyQuestion:
+def _measure(question: DailyQuestion, answers: Answers, inputs: PlayInputs) -> DailyQuestion:
     late_ms = inputs.now_ms - question.measured_ms
     price, reason = fix_price(inputs.prices, ASSET, inputs.venues_needed, "end", late_ms)
     if price is None or question.start_price is None:
         return void(question, reason or "no start price")
     move = move_percent(question.start_price, price)
-    return replace(question, phase=RoundPhase.RESOLVED, end_price=price, move=move)
+    people = mean_score([score(ends, move) for ends in answers.values()])
+    return replace(question, phase=RoundPhase.RESOLVED, end_price=price, move=move, people=people)
 
 
 def void(question: DailyQuestion, reason: str) -> DailyQuestion:

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from generator.arena.hourly import upcoming_hour
+from generator.arena.inputs import PlayInputs, void_reason
 from generator.arena.outcome import fix_price
-from generator.arena.play import PlayInputs, void_reason
 from generator.arena.ranges import move_percent
 from generator.arena.rates import ENOUGH, enough_for_skill
 from generator.arena.scoring import E8, UNITS, Ratio, brier_of_units, log_score, units_of
@@ -524,6 +524,54 @@ def _came(hour: LadderHour, horizon: str, asset: str, inputs: PlayInputs, reache
         return {"move": move, "high": None, "low": None, **waits}
     high, low = edges
     return {"move": move, "high": move_percent(start, high), "low": move_percent(start, low)}
+
+
+class LadderState(NamedTuple):
+    """What the memory holds of ladders before a tick."""
+
+    due: tuple[LadderHour, ...] = ()  # hours of which there is something to do now, the oldest first
+    upcoming: LadderHour | None = None  # what was said of the upcoming hour, None outside of its window
+    totals: LadderTotals = LadderTotals()
+
+
+class LaddersPlayed(NamedTuple):
+    """What a tick changes of ladders."""
+
+    judged: tuple[LadderHour, ...]  # hours of which more is known now
+    made: LadderHour | None  # what is said of the upcoming hour; None where it is what was said before
+    totals: LadderTotals  # the same object where nothing was counted
+
+
+def play_ladders(state: LadderState, inputs: PlayInputs, published_ms: int | None) -> LaddersPlayed:
+    """Judge what is due, then make the upcoming hour's ladder. The same tick again changes nothing.
+
+    Args:
+        state: what is stored of them.
+        inputs: of the tick.
+        published_ms: wall time of the last release; None where nothing is published.
+    """
+    totals = state.totals
+    judged = {}
+    for before in state.due:
+        hour = judge(before, inputs, inputs.reached, published_ms)
+        for horizon in newly_done(before, hour):
+            totals = totals.plus(hour, horizon)
+        if hour != before:
+            judged[hour.start_ms] = hour
+
+    made = make(inputs, inputs.ladders, totals)
+    if made is not None and not _is_news(made, judged.get(made.start_ms, state.upcoming)):
+        made = None
+    return LaddersPlayed(tuple(judged.values()), made, totals)
+
+
+def _is_news(made: LadderHour, known: LadderHour | None) -> bool:
+    """Return whether what is made of an hour is to be sealed: it has not begun, and something else was said before."""
+    if known is None:
+        return True
+    has_begun = bool(known.prices or known.came) or known.void_reason is not None
+    is_same = (known.said, known.base, known.warm_up) == (made.said, made.base, made.warm_up)
+    return not has_begun and not is_same
 
 
 def newly_done(before: LadderHour, after: LadderHour) -> list[str]:

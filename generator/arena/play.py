@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from generator.arena.ballots import BallotFile
+from generator.arena.daily import DailyChange, DailyState, play_daily
 from generator.arena.hourly import HORIZON_MINUTES, judge, predict, upcoming_hour, void_unresolved
+from generator.arena.inputs import PlayInputs, void_reason
+from generator.arena.ladders import LaddersPlayed, LadderState, play_ladders
 from generator.arena.lessons import lesson_of
 from generator.arena.life import (
-    Forecaster,
     advance,
     event_of,
     open_round,
@@ -18,60 +19,18 @@ from generator.arena.life import (
     state_event,
     void,
 )
-from generator.arena.outcome import PricePoint
-from generator.arena.state import KnownState, RegimeRow
+from generator.arena.state import KnownState
 from generator.arena.tally import simulated_tally
 from generator.arena.teacher import PredictionChange, RoundChange
 from generator.arena.timetable import Slot, Timetable, revise
-from generator.arena.values import Event, Lesson, PredictionMade, RangeForecast, Round, Tally
+from generator.arena.values import Event, Lesson, PredictionMade, Round, Tally
 from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.catalog.text.lessons import HoursOnRecord
 from generator.catalog.words import Concept, Prediction, RoundPhase
 
-__all__ = ["ArenaConfig", "PlayInputs", "PlayResult", "PlayState", "PricePoint", "play"]
-
-UNSEEN = "the forecast was not published before the start"
-SET_BACK = "clock was set back"
 LastOutcome = Callable[[str, str], Prediction | None]  # (kind: arena | hourly, asset)
-
-
-@dataclass(frozen=True, slots=True)
-class ArenaConfig:
-    """Settings of the Arena, checked where they are set."""
-
-    round_minutes: int  # divisor of 1440 from 15 to 90
-    assets: tuple[str, ...]  # whose turn it is rotates over these
-    address: str  # where ballots are addressed
-    genesis_hash: str  # of the network that ballots are signed for, standard base64
-    seed: int = 0  # of the simulated crowd
-    simulated_crowd: bool = False  # whether a simulated, labelled crowd votes (simulated source only)
-
-
-@dataclass(frozen=True, slots=True)
-class PlayInputs:
-    """What one tick brings: wall time, prices, forecasts, ballots."""
-
-    now_ms: int
-    prices: Mapping[str, PricePoint]
-    venues_needed: int
-    price_basis: str
-    forecast: Forecaster
-    config: ArenaConfig
-    ballots: Sequence[BallotFile]
-    salt: Callable[[], str]
-    ranges: Mapping[str, Mapping[str, RangeForecast]] = field(default_factory=dict)  # by asset and horizon
-    usual_day: float | None = None  # median size of Bitcoin's moves over a day, as a fraction; for the daily question
-    ladders: Mapping[str, Any] | None = None  # what is said of the ladders now, as it is sealed
-    reached: Callable[[str, int, int], tuple[float, float] | None] = lambda _asset, _since, _until: None
-    """The highest and lowest price of an asset in bars between two wall times; None where a bar is not known."""
-    hours_before: Callable[[str, int, float], HoursOnRecord | None] = lambda _asset, _until, _move: None
-    """The hours on record of an asset up to a wall time, against a move as a fraction; None where none is known."""
-    regime: RegimeRow | None = None
-    warm_up: bool = False
-    interrupted: str | None = None  # why what is under way cannot be settled, e.g. the replay was moved
-    next_close_ms: int | None = None  # wall time; what was sealed from then on was sealed with bars of the future
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +53,8 @@ class PlayState:
     last_regime: str | None = None  # label of the tick before
     last_state: KnownState = field(default_factory=KnownState)
     concepts: tuple[Concept, ...] = ()  # ideas of earlier lessons, each once, that of the newest first
+    ladders: LadderState = field(default_factory=LadderState)
+    questions: DailyState = field(default_factory=DailyState)
     published_ms: int | None = None  # wall time of the last published tick; None: this play is not published
 
 
@@ -114,10 +75,12 @@ class PlayResult(NamedTuple):
     lessons: tuple[Lesson, ...]
     locks: tuple[Lock, ...]
     events: tuple[Event, ...]
+    ladders: LaddersPlayed
+    questions: tuple[DailyChange, ...]
 
 
 def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
-    """Move every round and prediction on by one tick. The same tick again changes nothing."""
+    """Move every round, prediction, ladder and question on by one tick. The same tick again changes nothing."""
     timetable = revise(state.timetable, inputs.config.round_minutes, inputs.now_ms, state.last_start_ms)
     judged = [(made, _judged(made, inputs, state.published_ms)) for made in state.pending]
 
@@ -138,6 +101,8 @@ def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
         lessons=lessons,
         locks=_locks(state, inputs, changed),
         events=_events(state, inputs, changed),
+        ladders=play_ladders(state.ladders, inputs, state.published_ms),
+        questions=play_daily(state.questions, inputs, state.published_ms),
     )
 
 
@@ -198,24 +163,6 @@ def _judged(made: PredictionMade, inputs: PlayInputs, published_ms: int | None) 
     if reason is not None:
         return void_unresolved(made, reason)
     return judge(made, inputs.now_ms, inputs.prices, inputs.venues_needed)
-
-
-def void_reason(sealed_ms: int | None, inputs: PlayInputs, published_ms: int | None) -> str | None:
-    """Return why what was sealed then cannot count; None where nothing speaks against it.
-
-    The market may be another now, the clock may have been set back so that it knew bars that close after now, or it
-    begins now and no release ever carried it: no one could have seen it before.
-
-    Args:
-        published_ms: wall time of the last release; None where what was sealed does not begin now, or is not published.
-    """
-    if sealed_ms is None or inputs.interrupted is not None:
-        return inputs.interrupted
-    if inputs.next_close_ms is not None and sealed_ms >= inputs.next_close_ms:
-        return SET_BACK
-    if published_ms is not None and published_ms < sealed_ms:
-        return UNSEEN
-    return None
 
 
 def _moved(item: Round, inputs: PlayInputs, published_ms: int | None) -> Round:

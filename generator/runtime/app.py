@@ -13,7 +13,7 @@ from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.loopback import is_loopback
 from gateway.wire.networks import MAINNET, NETWORKS
 from gateway.wire.program import UNNAMED, Program
-from generator.arena.play import ArenaConfig
+from generator.arena.inputs import ArenaConfig
 from generator.brain.engine import Engine
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS

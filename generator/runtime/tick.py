@@ -13,9 +13,10 @@ from gateway.wire.inbox import MOST_VOTERS, AnnouncedRound
 from generator.arena import daily
 from generator.arena.ballots import BallotFile, judge_all
 from generator.arena.holds import KIND
+from generator.arena.inputs import PlayInputs
 from generator.arena.ladders import said_of
 from generator.arena.outcome import PricePoint
-from generator.arena.play import PlayInputs, play
+from generator.arena.play import play
 from generator.arena.ranges import ranges_of
 from generator.arena.state import RegimeRow
 from generator.arena.values import ArenaView, RangeForecast
@@ -179,7 +180,7 @@ def store_tick(
 
     state = transaction.load(inputs, published_ms)
     result = play(state, inputs)
-    transaction.store(result, inputs, brain_state, published_ms)
+    transaction.store(result, inputs, brain_state)
     return refused
 
 

@@ -1,11 +1,13 @@
 """The daily question: when it is asked, closed and measured, what is sealed, how it is scored, when it is void."""
 
+import hashlib
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from generator.arena.daily import (
+    DailyState,
     ask,
     complaint_of,
     day_now,
@@ -13,7 +15,7 @@ from generator.arena.daily import (
     published_question,
     score,
 )
-from generator.arena.play import PlayInputs
+from generator.arena.inputs import PlayInputs
 from generator.arena.values import DailyQuestion
 from generator.catalog.words import RoundPhase
 from tests.support.arena_inputs import HOUR, MINUTE, inputs_at, ms
@@ -27,14 +29,21 @@ def at(now_ms: int, **changes: object) -> PlayInputs:
     return replace(inputs_at(now_ms), usual_day=0.012, **changes)  # type: ignore[arg-type]
 
 
+ANSWERS = {"A": (-120, -40, 35, 110), "B": (-300, -100, 100, 300)}
+
+
+def asked(*active: DailyQuestion) -> DailyState:
+    return DailyState(active, is_asked=True, answers=lambda _: ANSWERS)
+
+
 def played(until_ms: int, **last: object) -> DailyQuestion:
     """Ask, close and measure, as far as the last tick is, which alone has the changes."""
-    [(_, question)] = play_daily((), at(ASKED), None, is_asked=False)
+    [(_, question)] = play_daily(DailyState(), at(ASKED), None)
     for now_ms in (CLOSES, MEASURED):
         if now_ms > until_ms:
             break
         more = last if now_ms == until_ms else {}
-        [(_, question)] = play_daily((question,), at(now_ms, **more), now_ms - MINUTE, is_asked=True)
+        [(_, question)] = play_daily(asked(question), at(now_ms, **more), now_ms - MINUTE)
     return question
 
 
@@ -50,14 +59,14 @@ def test_between_12_and_13_no_question_takes_answers() -> None:
     days = [day_now(ms(f"2026-11-25T{time}")) for time in ("11:59", "12:00", "12:59", "13:00")]
 
     assert days == [ms("2026-11-24T00:00") // (24 * HOUR), None, None, ms("2026-11-25T00:00") // (24 * HOUR)]
-    assert play_daily((), at(CLOSES), None, is_asked=False) == ()
+    assert play_daily(DailyState(), at(CLOSES), None) == ()
 
 
 def test_what_is_asked_once_is_not_asked_again_nor_by_a_backtest_or_after_a_jump() -> None:
-    assert play_daily((), at(ASKED + HOUR), None, is_asked=True) == ()
-    assert play_daily((), at(ASKED, warm_up=True), None, is_asked=False) == ()
-    assert play_daily((), at(ASKED, interrupted="moved"), None, is_asked=False) == ()
-    assert play_daily((played(ASKED),), at(ASKED + HOUR), ASKED, is_asked=True) == ()
+    assert play_daily(asked(), at(ASKED + HOUR), None) == ()
+    assert play_daily(DailyState(), at(ASKED, warm_up=True), None) == ()
+    assert play_daily(DailyState(), at(ASKED, interrupted="moved"), None) == ()
+    assert play_daily(asked(played(ASKED)), at(ASKED + HOUR), ASKED) == ()
 
 
 @pytest.mark.parametrize("usual_day", [None, float("nan"), 0.0])
@@ -84,7 +93,7 @@ def test_the_ranges_of_a_day_are_widened_to_25_hours_and_sealed() -> None:
 
 
 def test_a_measured_question_has_the_move_of_25_hours_and_three_scores() -> None:
-    question = replace(played(MEASURED), people=2.5)
+    question = played(MEASURED)
     row: dict[str, Any] = dict(published_question(question))
 
     start, end = row["start_price"], row["end_price"]
@@ -92,8 +101,9 @@ def test_a_measured_question_has_the_move_of_25_hours_and_three_scores() -> None
     assert row["scores"] == {
         "brain": score(question.brain, row["move"]),
         "usual_day": score(question.usual, row["move"]),
-        "people": 2.5,
+        "people": pytest.approx(sum(score(ends, row["move"]) for ends in ANSWERS.values()) / 2, abs=1e-4),
     }
+    assert (question.answers, question.answers_sha256) == (2, hashlib.sha256(b"A\nB\n").hexdigest())
     assert complaint_of(row) is None
 
 
@@ -106,7 +116,7 @@ def test_the_score_is_the_mean_of_both_interval_scores() -> None:
 
 
 def test_a_question_without_a_price_is_void_with_its_reason() -> None:
-    late = play_daily((played(ASKED),), at(CLOSES + MINUTE), CLOSES, is_asked=True)[0][1]
+    late = play_daily(asked(played(ASKED)), at(CLOSES + MINUTE), CLOSES)[0][1]
     few = played(MEASURED, prices={})
 
     assert (late.phase, late.void_reason) == (RoundPhase.VOID, "no tick in the minute after the start")
@@ -116,8 +126,8 @@ def test_a_question_without_a_price_is_void_with_its_reason() -> None:
 
 
 def test_a_question_that_no_release_carried_or_a_moved_replay_cut_short_is_void() -> None:
-    unseen = play_daily((played(ASKED),), at(CLOSES), ASKED - MINUTE, is_asked=True)[0][1]
-    moved = play_daily((played(CLOSES),), at(CLOSES + HOUR, interrupted="moved"), CLOSES, is_asked=True)[0][1]
+    unseen = play_daily(asked(played(ASKED)), at(CLOSES), ASKED - MINUTE)[0][1]
+    moved = play_daily(asked(played(CLOSES)), at(CLOSES + HOUR, interrupted="moved"), CLOSES)[0][1]
 
     assert unseen.void_reason == "the forecast was not published before the start"
     assert moved.void_reason == "moved"

@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
+from generator.arena.inputs import SET_BACK, UNSEEN
 from generator.arena.ladders import (
     KINDS,
     WAIT_MS,
     Cell,
     LadderHour,
+    LaddersPlayed,
+    LadderState,
     LadderTotals,
     day_is_over,
     judge,
@@ -20,10 +23,10 @@ from generator.arena.ladders import (
     make,
     newly_done,
     part_of,
+    play_ladders,
     pool,
     scores_of,
 )
-from generator.arena.play import SET_BACK, UNSEEN
 from generator.arena.values import MeanInterval
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.horizons import HORIZONS
@@ -243,3 +246,46 @@ def test_totals_survive_being_written_and_backtests_are_kept_apart() -> None:
     assert LadderTotals.of_json(stored) == totals
     assert totals.live.cells["1h 1 end"].n == totals.backtest.cells["1h 1 end"].n == len(ASSETS)
     assert [day_is_over(5, 7 * DAY_MS - HOUR_MS + WAIT_MS + late) for late in (-1, 0)] == [False, True]
+
+
+def played(now_ms: int, state: LadderState, **changes: object) -> LaddersPlayed:
+    inputs = replace(inputs_at(now_ms), ladders=said_at(now_ms), reached=reached_at, **changes)  # type: ignore[arg-type]
+    return play_ladders(state, inputs, now_ms - MINUTE)
+
+
+def test_a_ladder_is_made_again_only_where_it_says_something_else() -> None:
+    first = played(NOON - 5 * MINUTE, LadderState()).made
+    assert first is not None
+
+    again = played(NOON - 5 * MINUTE, LadderState(upcoming=first))
+    another = played(NOON - 4 * MINUTE, LadderState(upcoming=replace(first, base={})))
+
+    assert again.made is None
+    assert another.made is not None
+    assert another.made.made_ms == NOON - 4 * MINUTE
+    assert played(NOON - 11 * MINUTE, LadderState()).made is None
+
+
+def test_an_hour_that_was_voided_or_has_begun_is_not_sealed_again() -> None:
+    hour = hour_at(NOON)
+
+    moved = played(NOON - 5 * MINUTE, LadderState(due=(hour,), upcoming=hour), interrupted="moved")
+    begun = played(NOON - 5 * MINUTE, LadderState(upcoming=replace(hour, prices={"BTC": 1.0})))
+
+    assert [judged.void_reason for judged in moved.judged] == ["moved"]
+    assert moved.made is None
+    assert begun.made is None
+
+
+def test_a_horizon_is_counted_in_the_tick_in_which_it_came_and_never_again() -> None:
+    hour = hour_at(NOON)
+    began = played(NOON, LadderState(due=(hour,)))
+    [started] = began.judged
+    ended = played(NOON + 15 * MINUTE, LadderState(due=(started,), totals=began.totals))
+    [judged] = ended.judged
+
+    again = played(NOON + 15 * MINUTE, LadderState(due=(judged,), totals=ended.totals))
+
+    assert ended.totals == began.totals.plus(judged, "15m")
+    assert again.judged == ()
+    assert again.totals is ended.totals

@@ -5,7 +5,8 @@ from math import inf, nan
 
 import pytest
 
-from generator.arena.play import PlayInputs, PlayResult, PlayState, play, sound
+from generator.arena.inputs import PlayInputs
+from generator.arena.play import PlayResult, PlayState, play, sound
 from generator.arena.state import KnownState, RegimeRow
 from generator.arena.tally import simulated_tally
 from generator.arena.values import PredictionMade, Round, Tally

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from generator.arena.inputs import PlayInputs
 from generator.arena.lessons import lesson_of
-from generator.arena.play import PlayInputs, PlayState, play
+from generator.arena.play import PlayState, play
 from generator.arena.published import complaint_of, digest_of, published_round, round_of_row
 from generator.arena.rows import LessonRow
 from generator.arena.values import Lesson, Round, Tally

@@ -17,7 +17,7 @@ from gateway.wire.foreign import read_msgpack
 from gateway.wire.inbox import AnnouncedRound
 from gateway.wire.networks import DEVNET
 from generator.arena.ballots import Poll, judge_all
-from generator.arena.daily import play_daily
+from generator.arena.daily import DailyState, play_daily
 from generator.inbox.folder import Inbox
 from tests.arena.test_ballots import none_known
 from tests.buyer.test_ballot_relay import node_of
@@ -57,7 +57,7 @@ def test_an_answer_that_a_browser_signs_counts_with_its_ranges(inbox: Inbox) -> 
     taken = browser.get("/b", headers=signed(browser, SigningKey.generate())).json()
 
     asked = replace(inputs_at(ms("2026-11-24T13:00")), usual_day=0.01)
-    [(_, question)] = play_daily((), asked, None, is_asked=False)
+    [(_, question)] = play_daily(DailyState(), asked, None)
     files = [replace(file, arrived_ms=NOW_MS) for file in inbox.files()]
     poll = Poll(DEMO_ARENA, DEVNET.genesis_hash, {}, NOW_MS, questions={NAME: question})
     [answer] = judge_all(files, poll, none_known).answers

@@ -19,9 +19,10 @@ from typing import Any, Final
 from sqlalchemy import Connection, Table, func, insert, select
 
 from gateway.wire.algorand import address_of
-from generator.arena.ballots import Ballot
+from generator.arena.ballots import Ballot, digest_of_ballots
+from generator.arena.inputs import PlayInputs
 from generator.arena.outcome import change_bps, outcome_of
-from generator.arena.play import Lock, PlayInputs, PlayResult, PlayState, play
+from generator.arena.play import Lock, PlayResult, PlayState, play
 from generator.arena.ranges import due_ms
 from generator.arena.scores import track_record
 from generator.arena.state import RegimeRow
@@ -34,7 +35,7 @@ from generator.catalog.formats import iso
 from generator.catalog.words import MarketSide, Prediction, RoundPhase, VolatilityWord
 from generator.record.audit.audit import RECOUNTED, far_scores_of, scores_of
 from generator.record.audit.entries import Entry, entries_of, entry
-from generator.record.audit.recount import BallotPart, content, digest_of_ballots, path_of
+from generator.record.audit.recount import BallotPart, content, path_of
 from generator.record.memory import history, log
 from generator.record.memory import tables as t
 from generator.record.memory.rows import row_of

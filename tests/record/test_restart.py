@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, event, text
 
-from generator.arena.play import PlayInputs
+from generator.arena.inputs import PlayInputs
 from generator.arena.values import ArenaView
 from generator.catalog.words import RoundPhase
 from generator.errors import MemoryUnreadable

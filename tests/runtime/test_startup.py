@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import update
 
-from generator.arena.play import PlayInputs
+from generator.arena.inputs import PlayInputs
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.errors import SourceError

@@ -16,7 +16,8 @@ from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.networks import NETWORKS
 from gateway.wire.notes import Chances, RoundVote
 from generator.arena.ballots import BallotFile
-from generator.arena.play import ArenaConfig, PlayInputs, PricePoint
+from generator.arena.inputs import ArenaConfig, PlayInputs
+from generator.arena.outcome import PricePoint
 from generator.arena.state import RegimeRow
 from generator.arena.values import ArenaView, RangeForecast
 from generator.brain.forecast import CALLS, EARNED, Forecast, OutcomeChances, follow, in_units

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any, Final
 
-from generator.arena.ballots import FORM, BallotFile, DailyBallot, Poll, judge_all
+from generator.arena.ballots import FORM, BallotFile, DailyBallot, Poll, digest_of_ballots, judge_all
 from generator.arena.daily import complaint_of, mean_score, named, question_of_row, score, times_complaint
 from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.catalog.formats import ms_of
 from generator.catalog.words import RoundPhase
 from generator.record.audit.entries import ASKED, OF_DAILY
-from generator.record.audit.recount import RecountError, all_parts, digest_of_ballots, path_of
+from generator.record.audit.recount import RecountError, all_parts, path_of
 
 KEPT: Final = 400  # questions that are kept to be compared with what is published
 OVERDUE_MS: Final = 2 * HOUR_MS

@@ -4,12 +4,13 @@ An entry is canonical JSON (see `sealing`); docs/reference/formats.md lists the 
 that was made before its hour counts. What was backtested before the start (`warm_up`) is not in the log.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from generator.arena.ballots import FORM
 from generator.arena.daily import published_question
+from generator.arena.ladders import LadderHour, sealed_of
 from generator.arena.play import Lock, PlayResult
 from generator.arena.published import called, canonical_json, digest_of, published_round
 from generator.arena.teacher import PredictionChange
@@ -36,15 +37,40 @@ def entry(kind: str, at_ms: int, subject: str | None = None, **fields: Any) -> E
     return Entry(kind, subject, canonical_json({"kind": kind, "at": iso(at_ms), **fields}))
 
 
-def entries_of(result: PlayResult, now_ms: int, digest: DigestOfBallots, salt: SaltOf) -> list[Entry]:
-    """Return what one tick's changes add to the log, in a fixed order."""
+def entries_of(
+    result: PlayResult, now_ms: int, digest: DigestOfBallots, salt: SaltOf, revealed: Sequence[Entry] = ()
+) -> list[Entry]:
+    """Return what one tick's changes add to the log, in a fixed order.
+
+    Args:
+        result: what changes.
+        now_ms: wall time of the tick.
+        digest: of the counted ballots of a round.
+        salt: of what is sealed in this tick.
+        revealed: entries about days of ladders that are over, which are made of what is stored.
+    """
     locks = {lock.round_id: lock for lock in result.locks}
     lessons = {lesson.round_id: lesson for lesson in result.lessons}
     found: list[Entry] = []
     for before, after in sorted(result.rounds, key=lambda change: change[1].start_ms):
         if not after.warm_up and (before is None or before.warm_up or before.phase is not after.phase):
             found += _round(after, now_ms, locks.get(after.round_id), lessons.get(after.round_id), digest)
-    return found + _predictions(result.predictions, now_ms, salt)
+    found += _predictions(result.predictions, now_ms, salt)
+    if result.ladders.made is not None and not result.ladders.made.warm_up:
+        found.append(_ladder(result.ladders.made, now_ms, salt))
+    return [*found, *revealed, *(daily_entry(question, now_ms) for _, question in result.questions)]
+
+
+def _ladder(hour: LadderHour, now_ms: int, salt: SaltOf) -> Entry:
+    start = iso(hour.start_ms)
+    return entry("ladder.made", now_ms, start, start=start, commitment=sealed_ladder(hour, salt)["commitment"])
+
+
+def sealed_ladder(hour: LadderHour, salt: SaltOf) -> dict[str, Any]:
+    """Return what is sealed of an hour's ladder with its salt and the digest of both."""
+    content = sealed_of(hour, iso(hour.start_ms))
+    its_salt = salt(canonical_json(content))
+    return {"ladder": content, "salt": its_salt, "commitment": digest_of(content, its_salt)}
 
 
 # What each entry about a daily question holds of its published row, by the phase that the question came to.

@@ -5,10 +5,9 @@ row holds the ballot as it was signed, so that the rest of it need not be believ
 """
 
 import base64
-import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -17,7 +16,17 @@ from typing_extensions import TypedDict
 from gateway.wire.algorand import address_of
 from gateway.wire.daily import is_daily
 from gateway.wire.foreign import read_json, read_msgpack
-from generator.arena.ballots import FIRST_FORM, FORM, Ballot, BallotFile, Chances, DailyBallot, Poll, judge
+from generator.arena.ballots import (
+    FIRST_FORM,
+    FORM,
+    Ballot,
+    BallotFile,
+    Chances,
+    DailyBallot,
+    Poll,
+    digest_of_ballots,
+    judge,
+)
 from generator.arena.daily import named
 from generator.arena.life import schedule_round
 from generator.arena.published import chance_sums_of
@@ -205,11 +214,6 @@ def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], byte
         raise RecountError("a row's txid, voter, choice or chances are not those of its signed transaction")
     _compare(found, logged)
     return len(found)
-
-
-def digest_of_ballots(txids: Iterable[str]) -> str:
-    """Return SHA-256 hex over the transaction ids of a round's counted ballots, sorted, one a line."""
-    return hashlib.sha256("".join(f"{txid}\n" for txid in sorted(txids)).encode()).hexdigest()
 
 
 def _by_txid(ballot: Counted) -> str:

@@ -5,8 +5,9 @@ the transaction.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
@@ -14,20 +15,11 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from gateway.wire.daily import Ends
 from gateway.wire.foreign import read_json
 from generator.arena.ballots import DailyBallot
-from generator.arena.daily import (
-    DailyChange,
-    day_now,
-    mean_score,
-    play_daily,
-    question_id_of,
-    score,
-)
-from generator.arena.play import PlayInputs
+from generator.arena.daily import DailyChange, DailyState, day_now, question_id_of, score
+from generator.arena.inputs import PlayInputs
 from generator.arena.values import DailyQuestion
 from generator.catalog.links import DAILY_PUBLISHED
 from generator.catalog.words import RoundPhase
-from generator.record.audit.entries import Entry, daily_entry
-from generator.record.audit.recount import digest_of_ballots
 from generator.record.memory import tables as t
 from generator.record.memory.rows import insert_all, upsert, where_in, within
 
@@ -55,43 +47,34 @@ def newest(connection: Connection) -> tuple[DailyQuestion, ...]:
     return tuple(map(_question, connection.execute(_NEWEST).mappings()))
 
 
-def play(connection: Connection, inputs: PlayInputs, published_ms: int | None) -> list[Entry]:
-    """Close, measure and ask; return the log's entries. A backtest has no questions."""
+def load(connection: Connection, inputs: PlayInputs) -> DailyState:
+    """Load what the rules need of daily questions; nothing for a backtest, which has none."""
     if inputs.warm_up:
-        return []
-
+        return DailyState()
     day = day_now(inputs.now_ms)
     asked = {"question_id": "" if day is None else question_id_of(day)}
     is_asked = connection.execute(_IS_ASKED, asked).scalar() is not None
-    changes = play_daily(active(connection), inputs, published_ms, is_asked=is_asked)
-    return [_stored(connection, change, inputs.now_ms) for change in changes]
+    return DailyState(active(connection), is_asked, partial(counted, connection))
 
 
-def _stored(connection: Connection, change: DailyChange, now_ms: int) -> Entry:
-    """Store a question as it is after a tick, with what follows from its answers, and return the log's entry."""
-    _, after = change
-    if after.phase is RoundPhase.LIVE:
-        after = _closed(connection, after)
-    elif after.phase is RoundPhase.RESOLVED and after.move is not None:
-        scores = [score(ends, after.move) for ends in counted(connection, after.question_id).values()]
-        after = replace(after, people=mean_score(scores))
-
-    row = {name: json.dumps(value) if name in _ENDS else value for name, value in asdict(after).items()}
-    row["phase"] = str(after.phase)
-    question_id = row.pop("question_id")
-    upsert(connection, t.daily_questions, {"question_id": question_id}, row)
-    return daily_entry(after, now_ms)
+def store(connection: Connection, changes: Iterable[DailyChange]) -> None:
+    """Store the questions that a tick changed."""
+    for _, question in changes:
+        if question.phase is RoundPhase.LIVE:
+            _close(connection, question)
+        row = {name: json.dumps(value) if name in _ENDS else value for name, value in asdict(question).items()}
+        row["phase"] = str(question.phase)
+        question_id = row.pop("question_id")
+        upsert(connection, t.daily_questions, {"question_id": question_id}, row)
 
 
-def _closed(connection: Connection, question: DailyQuestion) -> DailyQuestion:
-    """Count the answers, forget those that were replaced, and queue the others for publication."""
+def _close(connection: Connection, question: DailyQuestion) -> None:
+    """Forget the answers that were replaced, and queue the others for publication."""
     name = question.question_id
     connection.execute(delete(t.daily_answers).where(_A.question_id == name, _A.counts.is_(False)))
-    txids = counted(connection, name)
-    if txids:
-        sheet = {"round_id": name, "start_ms": question.closes_ms, "ballots": len(txids), "published": 0}
+    if question.answers:
+        sheet = {"round_id": name, "start_ms": question.closes_ms, "ballots": question.answers, "published": 0}
         connection.execute(insert(t.ballot_sheets).values(**sheet))
-    return replace(question, answers=len(txids), answers_sha256=digest_of_ballots(txids))
 
 
 def counted(connection: Connection, question_id: str) -> dict[str, Ends]:

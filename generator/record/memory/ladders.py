@@ -15,24 +15,22 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from gateway.wire.foreign import read_json
+from generator.arena.hourly import upcoming_hour
+from generator.arena.inputs import PlayInputs
 from generator.arena.ladders import (
     LadderHour,
+    LaddersPlayed,
+    LadderState,
     LadderSums,
     LadderTotals,
     counted,
     day_is_over,
-    judge,
-    make,
-    newly_done,
-    sealed_of,
     short_scores,
     sums_of,
 )
-from generator.arena.play import PlayInputs
-from generator.arena.published import canonical_json, digest_of
+from generator.arena.published import canonical_json
 from generator.catalog.durations import DAY_MS
-from generator.catalog.formats import iso
-from generator.record.audit.entries import Entry, SaltOf, entry
+from generator.record.audit.entries import Entry, SaltOf, entry, sealed_ladder
 from generator.record.audit.ladders import LaddersOfDay, RevealedHour, day_text, hours_in, ladders_path
 from generator.record.memory import tables as t
 from generator.record.memory.rows import get_meta, put_meta, upsert, within
@@ -50,65 +48,33 @@ def totals(connection: Connection) -> LadderTotals:
     return LadderTotals() if text is None else LadderTotals.of_json(read_json(text))
 
 
-def store(connection: Connection, sums: LadderTotals) -> None:
+def store_totals(connection: Connection, sums: LadderTotals) -> None:
     """Keep the sums of the whole record."""
     put_meta(connection, TOTALS_KEY, json.dumps(sums.as_json(), separators=(",", ":")))
 
 
-def play(
-    connection: Connection, inputs: PlayInputs, before_all: LadderTotals, published_ms: int | None, salt: SaltOf
-) -> tuple[list[Entry], LadderTotals]:
-    """Judge what is due, make the upcoming hour's ladder, and reveal days that are over.
+def load(connection: Connection, inputs: PlayInputs, sums: LadderTotals) -> LadderState:
+    """Load what the rules need of ladders; `sums` are those of the whole record."""
+    is_due = _L.due_ms.is_not(None) if inputs.interrupted is not None else _L.due_ms <= inputs.now_ms
+    due = connection.execute(select(t.ladders).where(is_due).order_by(_L.start_ms)).mappings().all()
 
-    Args:
-        before_all: the sums so far.
-        published_ms: wall time of the last release; None where nothing is published.
-
-    Returns:
-        The log's entries and the sums after it, the same object where nothing was counted.
-    """
-    after = before_all
-    due = _L.due_ms.is_not(None) if inputs.interrupted is not None else _L.due_ms <= inputs.now_ms
-    for row in connection.execute(select(t.ladders).where(due).order_by(_L.start_ms)).mappings().all():
-        before = _hour(row)
-        hour = judge(before, inputs, inputs.reached, published_ms)
-        for horizon in newly_done(before, hour):
-            after = after.plus(hour, horizon)
-        if hour != before:
-            _store_hour(connection, hour)
-
-    entries = _made(connection, inputs, after, salt)
-    return entries + _revealed(connection, inputs.now_ms, salt), after
+    start_ms = upcoming_hour(inputs.now_ms)
+    known = None
+    if start_ms is not None and inputs.ladders is not None:
+        known = connection.execute(select(t.ladders).where(_L.start_ms == start_ms)).mappings().one_or_none()
+    return LadderState(tuple(map(_hour, due)), None if known is None else _hour(known), sums)
 
 
-def _made(connection: Connection, inputs: PlayInputs, sums: LadderTotals, salt: SaltOf) -> list[Entry]:
-    """Store what this tick says of the upcoming hour, unless that is what was said before."""
-    made = make(inputs, inputs.ladders, sums)
-    if made is None:
-        return []
-    row = connection.execute(select(t.ladders).where(_L.start_ms == made.start_ms)).mappings().one_or_none()
-    if row is not None:
-        known = _hour(row)
-        has_begun = bool(known.prices or known.came) or known.void_reason is not None
-        is_same = (known.said, known.base, known.warm_up) == (made.said, made.base, made.warm_up)
-        if has_begun or is_same:
-            return []
-    _store_hour(connection, made)
-    if made.warm_up:
-        return []
-    start = iso(made.start_ms)
-    return [entry("ladder.made", inputs.now_ms, start, start=start, commitment=_sealed(made, salt)["commitment"])]
+def store(connection: Connection, played: LaddersPlayed) -> None:
+    """Store the hours that a tick changed."""
+    for hour in played.judged:
+        _store_hour(connection, hour)
+    if played.made is not None:
+        _store_hour(connection, played.made)
 
 
-def _sealed(hour: LadderHour, salt: SaltOf) -> dict[str, Any]:
-    """Return what is sealed of an hour with its salt and the digest of both."""
-    content = sealed_of(hour, iso(hour.start_ms))
-    its_salt = salt(canonical_json(content))
-    return {"ladder": content, "salt": its_salt, "commitment": digest_of(content, its_salt)}
-
-
-def _revealed(connection: Connection, now_ms: int, salt: SaltOf) -> list[Entry]:
-    """Store the files of all days that are over, and forget hours that were published long ago."""
+def reveal(connection: Connection, now_ms: int, salt: SaltOf) -> list[Entry]:
+    """Store the files of all days that are over, forget hours that were published long ago, and return the entries."""
     entries = []
     while (day := _next_day(connection, now_ms)) is not None:
         entries.append(_reveal(connection, day, now_ms, salt))
@@ -146,7 +112,7 @@ def _reveal(connection: Connection, day: int, now_ms: int, salt: SaltOf) -> Entr
 
 
 def _published(hour: LadderHour, salt: SaltOf) -> RevealedHour:
-    sealed = _sealed(hour, salt)
+    sealed = sealed_ladder(hour, salt)
     return {
         "ladder": sealed["ladder"],
         "salt": sealed["salt"],

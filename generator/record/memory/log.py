@@ -13,14 +13,13 @@ from typing import Any, Final
 from sqlalchemy import Connection, func, insert, select
 
 from gateway.wire.foreign import read_json
-from generator.arena.ballots import FIRST_FORM
+from generator.arena.ballots import FIRST_FORM, digest_of_ballots
 from generator.arena.play import PlayResult
 from generator.arena.scores import track_record
 from generator.arena.teacher import RunningTotals
 from generator.catalog.formats import iso, ms_of
 from generator.record.audit.audit import crowd_scores_of, far_scores_of, scores_of
 from generator.record.audit.entries import Entry, entries_of, entry
-from generator.record.audit.recount import digest_of_ballots
 from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Edge, Tile, bundle, leaf_hash
 from generator.record.memory import tables as t
 from generator.record.memory.rows import get_meta, put_meta, where_in
@@ -78,14 +77,16 @@ def record_tick(  # noqa: PLR0917
     result: PlayResult,
     totals: RunningTotals,
     now_ms: int,
-    more: Sequence[Entry] = (),
+    revealed: Sequence[Entry] = (),
 ) -> LogState:
-    """Add what one tick changed, `more` of it, and once a UTC day the scores; a log that was not begun stays empty."""
+    """Add what one tick changed, and once a UTC day the scores; a log that was not begun stays empty.
+
+    `revealed` is as for `entries_of`.
+    """
     if not state.edge.size:
         return state
 
-    entries = entries_of(result, now_ms, lambda round_id: ballots_sha256(connection, round_id), state.salt)
-    entries += more
+    entries = entries_of(result, now_ms, lambda round_id: ballots_sha256(connection, round_id), state.salt, revealed)
     today = iso(now_ms)[:10]
     if today > state.scored_day:
         entries.append(_scores(totals, now_ms))

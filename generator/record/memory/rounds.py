@@ -9,8 +9,9 @@ from sqlalchemy import BindParameter, Connection, Table, and_, bindparam, case, 
 
 from gateway.wire.foreign import read_json
 from generator.arena.earned import KIND, LEAST_LEAD, PER_CHANCE, LeadDay
+from generator.arena.inputs import PlayInputs
 from generator.arena.life import ROUND_OPENED
-from generator.arena.play import PlayInputs, PlayResult, PlayState
+from generator.arena.play import PlayResult, PlayState
 from generator.arena.teacher import PredictionChange, RoundChange
 from generator.arena.timetable import Timetable
 from generator.arena.values import Event, Lesson, Move, PredictionMade, RangeDay, RangeForecast, RangeWeek, Round

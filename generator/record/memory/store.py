@@ -15,9 +15,10 @@ from sqlalchemy import Connection, Engine, select
 from gateway.wire.foreign import read_json
 from generator.arena.ballots import FORM, BallotFile, Judged, Poll
 from generator.arena.earned import KIND, Earned, look
+from generator.arena.inputs import PlayInputs
 from generator.arena.ladders import LadderTotals, scores_of
 from generator.arena.life import shown_at
-from generator.arena.play import PlayInputs, PlayResult, PlayState
+from generator.arena.play import PlayResult, PlayState
 from generator.arena.teacher import RunningTotals
 from generator.arena.values import ArenaView, Hour, PredictionMade, Tally
 from generator.catalog.durations import DAY_MS, HOUR_MS
@@ -127,7 +128,7 @@ class Memory:
             try:
                 yield
                 kept_totals.store(connection, self.totals(connection))
-                ladders.store(connection, self.ladder_totals(connection))
+                ladders.store_totals(connection, self.ladder_totals(connection))
             except BaseException:
                 self._forget()
                 raise
@@ -451,12 +452,12 @@ class TickTransaction:
             state,
             last_regime=history.last_regime(self._connection),
             last_state=history.last_state(self._connection),
+            ladders=ladders.load(self._connection, inputs, self._memory.ladder_totals(self._connection)),
+            questions=daily.load(self._connection, inputs),
         )
 
-    def store(
-        self, result: PlayResult, inputs: PlayInputs, brain_state: bytes | None, published_ms: int | None = None
-    ) -> None:
-        """Store what changed, and log what no backtest played; `published_ms` as for `load`."""
+    def store(self, result: PlayResult, inputs: PlayInputs, brain_state: bytes | None) -> None:
+        """Store what changed, and log what no backtest played."""
         connection = self._connection
         memory = self._memory
         now_ms = inputs.now_ms
@@ -468,18 +469,20 @@ class TickTransaction:
         ballots.store_crowds(connection, result)
         ballots.enqueue_for_publication(connection, result)
 
-        log_state = memory.log_state(connection)
-        before = memory.ladder_totals(connection)
-        sealed, after = ladders.play(connection, inputs, before, published_ms, log_state.salt)
-        asked = daily.play(connection, inputs, published_ms)
-        if asked:
+        ladders.store(connection, result.ladders)
+        if result.ladders.totals is not memory.ladder_totals(connection) and not memory.in_batch:
+            ladders.store_totals(connection, result.ladders.totals)
+        memory.keep(ladder_totals=result.ladders.totals)
+
+        daily.store(connection, result.questions)
+        if result.questions:
             memory.forget_daily()
-        if after is not before and not memory.in_batch:
-            ladders.store(connection, after)
-        memory.keep(ladder_totals=after)
+
         if not inputs.warm_up:
+            log_state = memory.log_state(connection)
+            revealed = ladders.reveal(connection, now_ms, log_state.salt)
             totals = memory.totals(connection)
-            memory.keep(log_state=log.record_tick(connection, log_state, result, totals, now_ms, [*sealed, *asked]))
+            memory.keep(log_state=log.record_tick(connection, log_state, result, totals, now_ms, revealed))
 
         if inputs.regime is not None:
             history.store_regime(connection, now_ms, inputs.regime, warm_up=inputs.warm_up)
