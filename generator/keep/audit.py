@@ -10,7 +10,8 @@ from typing import Final
 from sqlalchemy import Connection, select
 
 from generator.errors import BackupError, GeneratorError
-from generator.record.audit.audit import Audit, AuditError
+from generator.record.audit.audit import Audit
+from generator.record.audit.game import AuditError
 from generator.record.audit.ladders import file_complaint
 from generator.record.log.tiles import WIDTH, Edge, Tile, leaf_hash
 from generator.record.memory import holds, ladders, log
@@ -55,7 +56,7 @@ def audit_memory(url: str, once: Path | None) -> MemoryFigures:
         raise BackupError(f"the log in the memory does not hold: {error}") from error
     finally:
         engine.dispose()
-    return MemoryFigures(edge.size, len(audit.ended), compared)
+    return MemoryFigures(edge.size, len(audit.rounds.ended), compared)
 
 
 def _recount(connection: Connection) -> tuple[Edge, Audit]:
@@ -78,7 +79,7 @@ def _recount_ladders(connection: Connection, audit: Audit) -> None:
     for day, data in ladders.files(connection):
         if day not in audit.ladders.revealed:
             continue
-        complaint = file_complaint(audit.ladders, day, data, audit.move_of)
+        complaint = file_complaint(audit.ladders, day, data, audit.hourly.move_of)
         if complaint is not None:
             raise AuditError(f"the ladders of {day}: {complaint}")
 

@@ -9,13 +9,14 @@ from typing import Any, Final
 from gateway.wire.foreign import read_json
 from generator.arena.published import digest_of
 from generator.catalog.formats import ms_of
-from generator.record.audit.compare import Row, rows_of
+from generator.record.audit.game import Read, Row
+from generator.record.audit.rounds import rows_of
 from generator.record.log.note import Verifier
 from generator.record.log.policy import Policy
 from generator.record.log.proofs import TreeHashes, inclusion_proof
 from generator.record.log.tiles import WIDTH, Tile, unbundle
 from generator.record.published import PREFIX, witnessed_path
-from generator.record.verify import Read, VerifyError, Witnessed, published_tile, witnessed_head, witnessed_sizes
+from generator.record.verify import VerifyError, Witnessed, published_tile, witnessed_head, witnessed_sizes
 
 FORMAT: Final = "c2sp.org/tlog-proof@v1"
 

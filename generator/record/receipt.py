@@ -18,8 +18,9 @@ from gateway.wire.receipts import (
     receipt_in_response,
 )
 from generator.catalog.formats import iso
+from generator.record.audit.game import Read
 from generator.record.log.note import Checkpoint, NoteError, base64_bytes
-from generator.record.verify import Read, SignedLog, VerifyError, entries, filled
+from generator.record.verify import SignedLog, VerifyError, entries, filled
 
 HEADER: Final = "payment-response:"
 YEAR_10000_S: Final = 253_402_300_800

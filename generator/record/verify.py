@@ -18,11 +18,14 @@ from generator.catalog.counts import quantity
 from generator.catalog.formats import iso
 from generator.catalog.links import DAILY_JSON, RANGES_JSONL
 from generator.errors import GeneratorError
-from generator.record.audit.audit import Audit, crowd_line, far_line, real_votes, score_line
-from generator.record.audit.compare import Row, daily_complaint, ranges_complaint, rows_complaint, rows_of
-from generator.record.audit.daily import DailyLog, recount_daily
+from generator.record.audit.audit import Audit
+from generator.record.audit.daily import DailyLog, daily_complaint, recount_daily
+from generator.record.audit.game import Read, Row
+from generator.record.audit.hourly import ranges_complaint
 from generator.record.audit.ladders import file_complaint
 from generator.record.audit.recount import RecountError, path_of, recount
+from generator.record.audit.rounds import real_votes, rows_complaint, rows_of
+from generator.record.audit.scores import crowd_line, far_line, score_line
 from generator.record.keys import read_verifiers
 from generator.record.log.cosignatures import times_of
 from generator.record.log.note import Checkpoint, NoteError, Verifier
@@ -30,7 +33,6 @@ from generator.record.log.policy import Policy
 from generator.record.log.tiles import HASH_BYTES, WIDTH, Edge, Tile, leaf_hash, unbundle
 from generator.record.published import CHECKPOINT, KEYS, PREFIX, WITNESSED, witnessed_path
 
-Read = Callable[[str], bytes | None]  # path with leading slash -> what is published there, None when nothing is
 Progress = Callable[[int, int, str], None]  # done, total, of what
 PROGRESS_EACH: Final = 2_000  # entries
 LADDER_DAYS: Final = 7  # whose files are read, the newest
@@ -304,13 +306,13 @@ class Verified:
         lines = [self._head_line()]
 
         steps = f"; the clock went back {audit.clock_steps} times" if audit.clock_steps else ""
-        lines.append(f"from {audit.first_at} to {audit.last_at}: {len(audit.ended)} rounds ended{steps}")
+        lines.append(f"from {audit.first_at} to {audit.last_at}: {len(audit.rounds.ended)} rounds ended{steps}")
 
         records = (("rounds", audit.arena_record()), ("hourly", audit.hourly_record()))
         lines += [score_line(f"brain, {name} in the log", record) for name, record in records if record.resolved]
-        crowds = (("people", audit.crowd.scores()), ("simulated voters", audit.simulated_crowd.scores()))
+        crowds = (("people", audit.rounds.crowd.scores()), ("simulated voters", audit.rounds.simulated_crowd.scores()))
         lines += [crowd_line(f"{who} in the log", scores) for who, scores in crowds if scores.rounds]
-        lines += [far_line(scores) for scores in audit.far.scores() if scores.resolved]
+        lines += [far_line(scores) for scores in audit.hourly.far.scores() if scores.resolved]
 
         if self.witnessed is not None:
             at = iso(1000 * self.witnessed.at)
@@ -342,7 +344,7 @@ class Verified:
     @property
     def proves(self) -> str:
         """What this check proved, and what it did not."""
-        logged = sum(str(row.get("round_id")) in self.audit.rounds for row in self.rows)
+        logged = sum(str(row.get("round_id")) in self.audit.rounds.rows for row in self.rows)
         simulated = sum(bool(row.get("warm_up")) for row in self.rows)
         parts = [LOG]
         if self.witnessed is not None:
@@ -397,21 +399,22 @@ def verify_all(
 
     if audit.origin is not None and audit.origin != log.head.origin:
         raise VerifyError(f"the log was opened as {audit.origin}, its checkpoint says {log.head.origin}")
-    complaint = rows_complaint(rows, audit) or ranges_complaint(read(RANGES_JSONL), audit)
+    complaint = rows_complaint(rows, audit.rounds, audit.first_at) or ranges_complaint(read(RANGES_JSONL), audit.hourly)
     complaint = complaint or daily_complaint(read(DAILY_JSON), audit.daily, audit.last_at)
     if complaint is not None:
         raise VerifyError(complaint)
 
     ballots = 0
-    for number, (name, row) in enumerate(audit.voted.items(), 1):
+    for number, (name, row) in enumerate(audit.rounds.voted.items(), 1):
         ballots += _recount(read, name, row)
-        progress(number, len(audit.voted), "rounds' ballots")
+        progress(number, len(audit.rounds.voted), "rounds' ballots")
 
     answers = sum(_recount_daily(read, name, audit.daily) for name in audit.daily.answered)
     days = list(audit.ladders.revealed)[-LADDER_DAYS:]
     for day in days:
         _open_ladders(read, day, audit)
-    return Verified(log, audit, rows, len(audit.voted), ballots, audit.voted_before, witnessed, len(days), answers)
+    voted = audit.rounds.voted
+    return Verified(log, audit, rows, len(voted), ballots, audit.rounds.voted_before, witnessed, len(days), answers)
 
 
 def _open_ladders(read: Read, day: str, audit: Audit) -> None:
@@ -420,7 +423,7 @@ def _open_ladders(read: Read, day: str, audit: Audit) -> None:
     data = read(path)
     if data is None:
         raise VerifyError(f"{path} is not published; the log names its digest")
-    if complaint := file_complaint(audit.ladders, day, data, audit.move_of):
+    if complaint := file_complaint(audit.ladders, day, data, audit.hourly.move_of):
         raise VerifyError(f"{path}: {complaint}")
 
 

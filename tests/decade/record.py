@@ -33,9 +33,10 @@ from generator.brain.forecast import Forecast
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.formats import iso
 from generator.catalog.words import MarketSide, Prediction, RoundPhase, VolatilityWord
-from generator.record.audit.audit import RECOUNTED, far_scores_of, scores_of
 from generator.record.audit.entries import Entry, entries_of, entry
 from generator.record.audit.recount import BallotPart, content, path_of
+from generator.record.audit.rounds import RECOUNTED
+from generator.record.audit.scores import far_scores_of, scores_of
 from generator.record.memory import history, log
 from generator.record.memory import tables as t
 from generator.record.memory.rows import row_of

@@ -32,8 +32,10 @@ from generator.errors import BackupError
 from generator.inbox.chain import ballot_of
 from generator.keep.manifest import Manifest, Part, Schemas
 from generator.market.recorded.files import UnreadableFileError, read_rows
-from generator.record.audit.audit import Audit, AuditError
-from generator.record.audit.compare import daily_complaint, ranges_complaint
+from generator.record.audit.audit import Audit
+from generator.record.audit.daily import daily_complaint
+from generator.record.audit.game import AuditError
+from generator.record.audit.hourly import ranges_complaint
 from generator.record.audit.recount import RecountError, path_of, recount
 from generator.record.receipt import receipt_in, verify_receipt
 from generator.record.verify import VerifyError
@@ -227,7 +229,7 @@ def _daily(data: bytes) -> None:
 
 
 def _ranges(data: bytes) -> None:
-    _said(ranges_complaint(data, _audits()[0]))
+    _said(ranges_complaint(data, _audits()[0].hourly))
 
 
 def _said(complaint: str | None) -> None:
@@ -237,7 +239,7 @@ def _said(complaint: str | None) -> None:
 
 def _ballots(data: bytes) -> None:
     audit, _ = _audits()
-    recount(VOTED, audit.voted[VOTED], lambda path: data if path == path_of(VOTED) else None)
+    recount(VOTED, audit.rounds.voted[VOTED], lambda path: data if path == path_of(VOTED) else None)
 
 
 _KIND: Final = re.compile(rb'"kind":\s*"([a-z.]+)"')

@@ -10,7 +10,9 @@ import pytest
 
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.links import RANGES_JSONL
-from generator.record.audit.audit import Audit, AuditError, far_scores_of
+from generator.record.audit.audit import Audit
+from generator.record.audit.game import AuditError
+from generator.record.audit.scores import far_scores_of
 from tests.record.test_log import entries as log_entries
 from tests.support.arena_inputs import HOUR, MINUTE, NOON
 from tests.support.log_records import Record, run_verify
@@ -111,8 +113,8 @@ def audited(found: Rows) -> Audit:
 def test_the_audit_gives_the_scores_that_the_memory_counted(played: Record) -> None:
     audit = audited(entries(played))
 
-    assert far_scores_of(audit.far.scores()) == far_scores_of(played.memory.view(TIMES[-1]).how_far)
-    assert [one.resolved for one in audit.far.scores()] == [26 * 7, 25 * 7, 22 * 7, 2 * 7]
+    assert far_scores_of(audit.hourly.far.scores()) == far_scores_of(played.memory.view(TIMES[-1]).how_far)
+    assert [one.resolved for one in audit.hourly.far.scores()] == [26 * 7, 25 * 7, 22 * 7, 2 * 7]
     assert "how_far" in next(entry for entry in entries(played) if entry["kind"] == "scores")
 
 

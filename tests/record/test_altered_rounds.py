@@ -13,7 +13,7 @@ import pytest
 
 from generator.catalog.formats import iso
 from generator.record.audit.audit import Audit
-from generator.record.audit.compare import rows_complaint
+from generator.record.audit.rounds import rows_complaint
 from tests.arena.test_published import a_row
 from tests.record.test_log import entries
 from tests.support.arena_inputs import HOUR, NOON, hours
@@ -142,12 +142,12 @@ def test_a_void_round_holds_and_any_one_field_of_it_that_was_altered_is_named(tm
     record.memory.close()
     place = next(place for place, row in enumerate(rows) if row["phase"] == "void" and row["forecast"])
 
-    assert rows_complaint(rows, audit) is None
+    assert rows_complaint(rows, audit.rounds, audit.first_at) is None
     for steps, _ in leaves({**rows[place], "round_id": {}}):
         wrong = copy.deepcopy(rows)
         _, after = alter(wrong[place], steps)
         beginning = f"round {rows[place]['round_id']}: {'.'.join(map(str, steps))} is published as {after!r}"
-        assert (rows_complaint(wrong, audit) or "").startswith(beginning)
+        assert (rows_complaint(wrong, audit.rounds, audit.first_at) or "").startswith(beginning)
 
 
 def of_open_round(site: Path, **fields: Any) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from generator.arena.ballots import BallotFile
 from generator.arena.daily import mean_score, score
 from generator.catalog.links import DAILY_JSON
 from generator.cli._ballot import sign_ballot
-from generator.record.audit.daily import DailyError, DailyLog
+from generator.record.audit.daily import DailyLog
+from generator.record.audit.game import AuditError
 from generator.record.audit.recount import path_of
 from tests.record.test_log import entries
 from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, ms, voter
@@ -138,16 +139,15 @@ def test_a_record_with_something_bent_is_refused(record: Record, what: str) -> N
 def test_a_log_whose_question_never_ended_or_came_back_is_refused(record: Record) -> None:
     log = [json.loads(data) for data in entries(record)]
     without_end = DailyLog()
-    steps = {"daily.asked": without_end.take_asked, "daily.closed": without_end.take_closed}
     for entry in log:
-        if entry.get("question_id") == NAME and entry["kind"] in steps:
-            steps[entry["kind"]](entry)
+        if entry.get("question_id") == NAME and entry["kind"] in {"daily.asked", "daily.closed"}:
+            without_end.readers[entry["kind"]](entry)
     asked = next(one for one in log if one["kind"] == "daily.asked")
 
-    assert without_end.missing("2026-11-26T16:00:00Z") == NAME
+    assert NAME in (without_end.missing("2026-11-26T16:00:00Z") or "")
     assert without_end.missing("2026-11-26T14:00:00Z") is None
-    with pytest.raises(DailyError, match="asked before"):
-        without_end.take_asked(asked)
+    with pytest.raises(AuditError, match="asked before"):
+        without_end.readers["daily.asked"](asked)
 
 
 def test_a_restart_between_two_ticks_changes_nothing(tmp_path: Path) -> None:

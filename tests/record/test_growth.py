@@ -12,7 +12,9 @@ import pytest
 from sqlalchemy import event
 
 from generator.catalog.words import Concept
-from generator.record.audit.audit import Audit, AuditError
+from generator.record.audit.audit import Audit
+from generator.record.audit.game import AuditError
+from generator.record.audit.rounds import RoundLog
 from generator.record.memory import tables
 from generator.record.memory.rounds import concepts_by_recency
 from generator.record.memory.rows import insert_all, row_of
@@ -105,19 +107,20 @@ def audited(record: Record, audit: Audit) -> Audit:
 
 
 def test_an_audit_keeps_the_newest_rounds_and_judges_all(played: Record) -> None:
-    whole, bounded = audited(played, Audit()), audited(played, Audit(kept_rounds=3))
+    whole, bounded = audited(played, Audit()), audited(played, Audit(RoundLog(kept=3)))
 
-    assert list(bounded.rounds) == list(whole.rounds)[-3:]
-    assert bounded.ended == whole.ended == set(whole.rounds)
-    assert len(whole.ended) > 5
-    assert (bounded.arena, bounded.hourly, bounded.far) == (whole.arena, whole.hourly, whole.far)
-    assert set(bounded.entries) == {*bounded.rounds, *bounded.open}
+    few, all_rounds = bounded.rounds, whole.rounds
+    assert list(few.rows) == list(all_rounds.rows)[-3:]
+    assert few.ended == all_rounds.ended == set(all_rounds.rows)
+    assert len(all_rounds.ended) > 5
+    assert (few.sums, bounded.hourly) == (all_rounds.sums, whole.hourly)
+    assert set(few.entries) == {*few.rows, *few.open}
 
 
 def test_a_round_that_ended_long_ago_is_not_sealed_again(played: Record) -> None:
-    audit = audited(played, Audit(kept_rounds=3))
+    audit = audited(played, Audit(RoundLog(kept=3)))
     sealed = next(entry for entry in map(json.loads, entries(played)) if entry["kind"] == "round.sealed")
-    assert sealed["round_id"] not in audit.rounds
+    assert sealed["round_id"] not in audit.rounds.rows
 
     with pytest.raises(AuditError, match="this round was sealed before"):
         audit.take(json.dumps({**sealed, "at": audit.last_at}).encode())

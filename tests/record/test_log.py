@@ -13,7 +13,9 @@ import pytest
 
 from generator.catalog.formats import iso, ms_of
 from generator.errors import GeneratorError
-from generator.record.audit.audit import Audit, AuditError, scores_of
+from generator.record.audit.audit import Audit
+from generator.record.audit.game import AuditError
+from generator.record.audit.scores import scores_of
 from generator.record.keys import add_key, drop_old_keys, make_key, name_of, read_keys
 from generator.record.log.note import Checkpoint
 from generator.record.log.tiles import tiles_between, unbundle
@@ -63,7 +65,7 @@ def test_an_audit_of_an_honest_log_finds_every_round_and_hour(record: Record) ->
     audit.finish()
 
     view = record.memory.view(NOON + HOURS * HOUR)
-    assert len(audit.rounds) == HOURS - 1 == audit.arena_record().resolved
+    assert len(audit.rounds.rows) == HOURS - 1 == audit.arena_record().resolved
     assert audit.hourly_record().resolved == (HOURS - 1) * 7
     for audited, shown in (
         (audit.arena_record(), view.arena_record),

@@ -21,6 +21,7 @@ from generator.arena.timetable import Slot
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.audit.audit import Audit
 from generator.record.audit.recount import RecountError, path_of, recount
+from generator.record.audit.rounds import RoundLog
 from generator.record.verify import Verified, open_log
 from tests.record.test_log import entries as log_entries
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, Vote, inputs_at, play_tick, ticks, voter
@@ -240,16 +241,16 @@ def test_a_site_that_was_lost_gets_its_ballots_again(record: Record) -> None:
 
 
 def test_of_many_rounds_with_votes_the_last_are_recounted_and_the_others_named(record: Record) -> None:
-    audit = Audit(recounted=1, kept_rounds=2)
+    audit = Audit(RoundLog(recounted=1, kept=2))
     for entry in log_entries(record):
         audit.take(entry)
 
-    lines = Verified(open_log(record.site_read), audit, (), 1, 1, audit.voted_before).lines
+    lines = Verified(open_log(record.site_read), audit, (), 1, 1, audit.rounds.voted_before).lines
 
-    assert (list(audit.voted), audit.voted_before) == ([NEXT], 1)
-    assert (len(audit.ended), len(audit.rounds)) == (3, 2)
-    assert set(audit.entries) >= set(audit.rounds)
-    assert ROUND not in audit.entries
+    assert (list(audit.rounds.voted), audit.rounds.voted_before) == ([NEXT], 1)
+    assert (len(audit.rounds.ended), len(audit.rounds.rows)) == (3, 2)
+    assert set(audit.rounds.entries) >= set(audit.rounds.rows)
+    assert ROUND not in audit.rounds.entries
     assert lines[-1] == (
         "ballots counted again: 1 of 1 rounds, every signature checked; 1 older rounds with votes were not"
     )
@@ -369,7 +370,7 @@ def test_bent_chances_are_named_in_a_row_and_in_the_sums_of_the_log(given: Recor
     audit = Audit()
     for entry in log_entries(given):
         audit.take(entry)
-    logged = dict(audit.voted[ROUND])
+    logged = dict(audit.rounds.voted[ROUND])
     sums = logged.pop("chance_sums")
     data = (given.site / path_of(ROUND).lstrip("/")).read_bytes()
 

@@ -12,7 +12,7 @@ import pytest
 
 from generator.arena.rates import in_full, rate
 from generator.arena.values import BeforeCalls
-from generator.record.audit.audit import far_line, score_line
+from generator.record.audit.scores import far_line, score_line
 from generator.record.keys import add_key, drop_old_keys, read_keys
 from generator.record.log.note import Checkpoint, Signer
 from generator.record.log.tiles import Edge, leaf_hash

@@ -136,8 +136,8 @@ def test_an_audit_of_the_log_follows_a_clock_that_was_set_back(back: tuple[Path,
         audit.take(data)
 
     assert audit.clock_steps == 1
-    assert audit.arena.resolved == 2
-    ended = [row["void_reason"] for row in audit.rounds.values() if row["opened"] > "2026-11-20T12:10:00Z"]
+    assert audit.rounds.sums.resolved == 2
+    ended = [row["void_reason"] for row in audit.rounds.rows.values() if row["opened"] > "2026-11-20T12:10:00Z"]
     assert sorted(ended, key=str) == [None, None, REASON, REASON]
 
 

@@ -53,7 +53,7 @@ def _about(found: record.Verified, round_id: str) -> str:
     row = next((row for row in found.rows if row.get("round_id") == round_id), None)
     if row is None:
         raise ToolError(f"{round_id} is not among the finished rounds that this site publishes")
-    logged = "the log holds its seal and its end, as published" if round_id in found.audit.rounds else NOT_LOGGED
+    logged = "the log holds its seal and its end, as published" if round_id in found.audit.rounds.rows else NOT_LOGGED
     return f"{round_id} ended {row.get('outcome') or 'void'}: {logged}"
 
 

@@ -1,4 +1,4 @@
-"""The daily questions of a log: asked in time, opened to what was sealed, scored by prices and answers."""
+"""The daily questions of a log, and those published: asked in time, opened to what was sealed, scored by answers."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -6,12 +6,16 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any, Final
 
+from gateway.wire.foreign import read_json
 from generator.arena.ballots import FORM, BallotFile, DailyBallot, Poll, digest_of_ballots, judge_all
 from generator.arena.daily import complaint_of, mean_score, named, question_of_row, score, times_complaint
 from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.catalog.formats import ms_of
+from generator.catalog.links import DAILY_JSON, DAILY_PUBLISHED
 from generator.catalog.words import RoundPhase
+from generator.record.audit.compare import row_differences
 from generator.record.audit.entries import ASKED, OF_DAILY
+from generator.record.audit.game import AuditError, Row
 from generator.record.audit.recount import RecountError, all_parts, path_of
 
 KEPT: Final = 400  # questions that are kept to be compared with what is published
@@ -19,12 +23,8 @@ OVERDUE_MS: Final = 2 * HOUR_MS
 OPEN, LIVE, RESOLVED, VOID = (
     str(phase) for phase in (RoundPhase.OPEN, RoundPhase.LIVE, RoundPhase.RESOLVED, RoundPhase.VOID)
 )
+DAILY_ORDER: Final = (OPEN, LIVE, RESOLVED, VOID)
 _LATER: Final = ("forecast", "salt", "price_basis", "start_price", "end_price", "move", "answers", "answers_sha256")
-Row = Mapping[str, Any]
-
-
-class DailyError(ValueError):
-    """What is said of a daily question does not hold."""
 
 
 @dataclass
@@ -34,16 +34,26 @@ class DailyLog:
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
     forms: dict[str, int] = field(default_factory=dict)
 
-    def take_asked(self, entry: Row) -> None:
+    @property
+    def readers(self) -> Mapping[str, Callable[[Row], None]]:
+        """What reads an entry, by its kind."""
+        return {
+            "daily.asked": self._asked,
+            "daily.closed": self._closed,
+            "daily.measured": self._measured,
+            "daily.void": self._void,
+        }
+
+    def _asked(self, entry: Row) -> None:
         """Read that a question was asked and the brain's ranges were sealed."""
         name = entry["question_id"]
         if name in self.rows:
-            raise DailyError("this question was asked before")
+            raise AuditError("this question was asked before")
         row = {**{key: entry[key] for key in ASKED}, **dict.fromkeys((*_LATER, "scores", "void_reason"))}
         if complaint := times_complaint(row):
-            raise DailyError(complaint)
+            raise AuditError(complaint)
         if not entry["asked"] <= entry["at"] < entry["closes"]:
-            raise DailyError("it was not sealed before it closed")
+            raise AuditError("it was not sealed before it closed")
 
         self.rows[name] = {**row, "phase": OPEN}
         self.forms[name] = int(entry["ballot_form"])
@@ -51,26 +61,26 @@ class DailyLog:
             oldest = next(iter(self.rows))
             del self.rows[oldest], self.forms[oldest]
 
-    def take_closed(self, entry: Row) -> None:
+    def _closed(self, entry: Row) -> None:
         """Read that it took no more answers, and what was sealed."""
         row = self._of(entry, OPEN)
         _in_time(row["closes"], entry["at"], "closed")
         self._come(row, entry)
 
-    def take_measured(self, entry: Row) -> None:
+    def _measured(self, entry: Row) -> None:
         """Read what came, and the scores."""
         row = self._of(entry, LIVE)
         _in_time(row["measured"], entry["at"], "measured")
         self._come(row, entry)
 
-    def take_void(self, entry: Row) -> None:
+    def _void(self, entry: Row) -> None:
         """Read that it cannot count."""
         self._come(self._of(entry, OPEN, LIVE), entry)
 
     def _of(self, entry: Row, *phases: str) -> dict[str, Any]:
         row = self.rows.get(entry["question_id"])
         if row is None or row["phase"] not in phases:
-            raise DailyError(f"no question that is {' or '.join(phases)} has this name")
+            raise AuditError(f"no question that is {' or '.join(phases)} has this name")
         return row
 
     @staticmethod
@@ -79,14 +89,14 @@ class DailyLog:
         [(phase, names)] = [(phase, names) for phase, (kind, names) in OF_DAILY.items() if kind == entry["kind"]]
         row.update({name: entry[name] for name in names}, phase=str(phase))
         if complaint := complaint_of(row):
-            raise DailyError(complaint)
+            raise AuditError(complaint)
 
     def missing(self, last_at: str) -> str | None:
-        """Return a question that should have ended before the last entry; None where there is none."""
+        """Say which question should have ended before the last entry."""
         for name, row in self.rows.items():
             due = {OPEN: row["closes"], LIVE: row["measured"]}.get(row["phase"])
             if due is not None and ms_of(last_at) - ms_of(due) > OVERDUE_MS:
-                return name
+                return f"daily question {name} was asked and never ended: its end is missing from the log"
         return None
 
     @property
@@ -98,7 +108,7 @@ class DailyLog:
 def _in_time(due: str, at: str, what: str) -> None:
     late_ms = ms_of(at) - ms_of(due)
     if not 0 <= late_ms < MINUTE_MS:
-        raise DailyError(f"{what} {late_ms / 1000:.0f} s after its time")
+        raise AuditError(f"{what} {late_ms / 1000:.0f} s after its time")
 
 
 def recount_daily(question_id: str, logged: Row, form: int, read: Callable[[str], bytes | None]) -> int | None:
@@ -149,3 +159,53 @@ def _compare(answers: Sequence[DailyBallot], logged: Row) -> None:
     people = mean_score([score(answer.ends, logged["move"]) for answer in answers])
     if people != logged["scores"]["people"]:
         raise RecountError(f"their mean score is {people}, the log says {logged['scores']['people']}")
+
+
+def daily_complaint(data: bytes | None, log: DailyLog, last_at: str | None) -> str | None:
+    """Compare the published questions with the log; return the first thing that does not hold, or None.
+
+    The file may be some ticks older or newer than the log: a question is compared in the phase that it is published in,
+    and one that came to it after the log's last entry by itself.
+    """
+    if data is None:
+        return f"the log has daily questions and {DAILY_JSON} is not published" if log.rows else None
+    try:
+        rows: list[Row] = read_json(data)["questions"]
+        found = (_daily_row_complaint(row, log, last_at or "") for row in rows)
+        if complaint := next((said for said in found if said), None):
+            return complaint
+        return _questions_left_out(rows, log)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return f"{DAILY_JSON} is not of the published form ({type(error).__name__}: {error})"
+
+
+def _daily_row_complaint(row: Row, log: DailyLog, last_at: str) -> str | None:
+    name = str(row["question_id"])
+    if complaint := complaint_of(row):
+        return f"daily question {name}: {complaint}"
+
+    logged = log.rows.get(name)
+    came_at = str({OPEN: row["asked"], LIVE: row["closes"]}.get(row["phase"], row["measured"]))
+    if logged is None:
+        oldest = min((one["asked"] for one in log.rows.values()), default="")
+        is_out_of_reach = len(log.rows) >= KEPT and row["asked"] < oldest
+        is_newer = came_at >= last_at
+        return None if is_newer or is_out_of_reach else f"daily question {name} is published and not in the log"
+
+    if DAILY_ORDER.index(row["phase"]) > DAILY_ORDER.index(logged["phase"]) and came_at < last_at:
+        return f"daily question {name} is published as {row['phase']} and is {logged['phase']} in the log"
+    common = logged if row["phase"] == logged["phase"] else {key: logged[key] for key in ASKED}
+    found = row_differences(row, common)
+    return f"daily question {name}: {found}" if found else None
+
+
+def _questions_left_out(rows: Sequence[Row], log: DailyLog) -> str | None:
+    """Check that no question of the published time is left out; one that is open may be newer than the file."""
+    names = {row["question_id"] for row in rows}
+    oldest = min((row["asked"] for row in rows), default="")
+    whole = len(rows) < DAILY_PUBLISHED
+    for name, logged in log.rows.items():
+        is_of_the_time = whole or logged["asked"] >= oldest
+        if name not in names and is_of_the_time and logged["phase"] != OPEN:
+            return f"daily question {name} is in the log and not published"
+    return None

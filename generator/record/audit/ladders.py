@@ -16,6 +16,7 @@ from generator.arena.values import Move
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import iso, ms_of
 from generator.catalog.horizons import HORIZONS
+from generator.record.audit.game import AuditError, Row
 
 
 class AssetPartition(TypedDict):
@@ -91,10 +92,6 @@ MoveOf = Callable[[str, str, str], Move | None]
 """The move that the logged prices give: of the start of an hour, an asset and a horizon; None where none is logged."""
 
 
-class LadderError(ValueError):
-    """What is said of ladders does not hold."""
-
-
 def day_text(day: int) -> str:
     """Return a UTC day by its number since 1970, e.g. `2026-11-20`."""
     return datetime.fromtimestamp(day * DAY_MS / 1000, UTC).strftime("%Y-%m-%d")
@@ -120,35 +117,46 @@ class LadderLog:
     made: dict[str, dict[str, str]] = field(default_factory=dict)  # day -> start of the hour -> its last commitment
     revealed: dict[str, Revealed] = field(default_factory=dict)  # by day
 
-    def take_made(self, at: str, start: str, commitment: str) -> None:
+    @property
+    def readers(self) -> Mapping[str, Callable[[Row], None]]:
+        """What reads an entry, by its kind."""
+        return {"ladder.made": self._made, "ladders.revealed": self._revealed}
+
+    def _made(self, entry: Row) -> None:
         """Read that an hour's ladder was sealed; the last one before the hour counts."""
+        at = entry["at"]
+        start = entry["start"]
+        commitment = str(entry["commitment"])
         if not at < start:
-            raise LadderError("made after its hour began")
+            raise AuditError("made after its hour began")
         if start[:10] in self.revealed:
-            raise LadderError(f"the ladders of {start[:10]} were revealed before")
+            raise AuditError(f"the ladders of {start[:10]} were revealed before")
         self.made.setdefault(start[:10], {})[start] = commitment
         while len(self.made) > KEPT_DAYS:
             oldest = next(iter(self.made))
             del self.made[oldest]
             self.revealed.pop(oldest, None)
 
-    def take_revealed(self, at: str, day: str, file: Revealed) -> None:
+    def _revealed(self, entry: Row) -> None:
         """Read which file reveals a day, and how its chances did."""
+        at = entry["at"]
+        day = entry["day"]
+        file = Revealed(entry["path"], entry["sha256"], entry.get("scores"))
         if day in self.revealed:
-            raise LadderError("this day was revealed before")
+            raise AuditError("this day was revealed before")
         if day not in self.made:
-            raise LadderError("no ladder of this day was sealed")
+            raise AuditError("no ladder of this day was sealed")
         if file.path != ladders_path(_number(day)):
-            raise LadderError(f"its file is named {file.path}")
+            raise AuditError(f"its file is named {file.path}")
         if ms_of(at) < (_number(day) + 2) * DAY_MS - HOUR_MS:
-            raise LadderError("revealed before its last horizon had ended")
+            raise AuditError("revealed before its last horizon had ended")
         self.revealed[day] = file
 
     def missing(self, last_at: str) -> str | None:
-        """Return a day that should have been revealed before the last entry; None where there is none."""
+        """Say which day should have been revealed before the last entry."""
         for day in self.made:
             if day not in self.revealed and ms_of(last_at) > (_number(day) + 2) * DAY_MS + OVERDUE_MS:
-                return day
+                return f"the ladders of {day} were sealed and never revealed"
         return None
 
 

@@ -18,8 +18,8 @@ from generator.arena.play import PlayResult
 from generator.arena.scores import track_record
 from generator.arena.teacher import RunningTotals
 from generator.catalog.formats import iso, ms_of
-from generator.record.audit.audit import crowd_scores_of, far_scores_of, scores_of
 from generator.record.audit.entries import Entry, entries_of, entry
+from generator.record.audit.scores import crowd_scores_of, far_scores_of, scores_of
 from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Edge, Tile, bundle, leaf_hash
 from generator.record.memory import tables as t
 from generator.record.memory.rows import get_meta, put_meta, where_in

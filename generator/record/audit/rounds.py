@@ -1,0 +1,202 @@
+"""The rounds of a log, and those that are published: sealed before they start, ended once, scored by their prices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from generator.arena.ballots import FIRST_FORM
+from generator.arena.crowd import CrowdSums
+from generator.arena.published import chance_sums_of, complaint_of, round_of_row
+from generator.arena.scores import Sums
+from generator.arena.values import ChanceSums
+from generator.catalog.links import ROUNDS_PUBLISHED
+from generator.record.audit.compare import row_differences, shortened
+from generator.record.audit.entries import SUMS
+from generator.record.audit.game import OVERDUE_S, AuditError, Row, in_time, seconds
+
+UNPUBLISHED: Final = ("ballots_sha256", "ballot_form")  # of a round's row: in the log alone
+KEPT_ROUNDS: Final = 2_000  # whose rows are kept to be compared; four times as many as are published
+RECOUNTED: Final = 500  # rounds whose ballots are recounted; each is a request or more
+NO_CHANCES: Final = asdict(ChanceSums())
+
+
+@dataclass
+class RoundLog:
+    """What the log says of rounds."""
+
+    rows: dict[str, dict[str, Any]] = field(default_factory=dict)  # that ended last, as rows of /arena/rounds.json
+    voted: dict[str, dict[str, Any]] = field(default_factory=dict)  # likewise, of those with real votes
+    ended: set[str] = field(default_factory=set)  # the names of all rounds that ended
+    voted_before: int = 0  # how many had real votes before those in `voted`
+    open: dict[str, dict[str, Any]] = field(default_factory=dict)
+    entries: dict[str, list[int]] = field(default_factory=dict)  # numbers of each round's entries, among those taken
+    sums: Sums = field(default_factory=Sums)
+    crowd: CrowdSums = field(default_factory=CrowdSums)
+    simulated_crowd: CrowdSums = field(default_factory=CrowdSums)
+    kept: int = KEPT_ROUNDS
+    recounted: int = RECOUNTED
+
+    @property
+    def readers(self) -> Mapping[str, Callable[[Row], None]]:
+        """What reads an entry, by its kind."""
+        return {
+            "round.sealed": self._sealed,
+            "round.locked": self._locked,
+            "round.resolved": self._resolved,
+            "round.void": self._void,
+        }
+
+    def missing(self, last_at: str) -> str | None:
+        """Say which round should have ended before the last entry."""
+        for name, row in self.open.items():
+            if seconds(row["end"], last_at) > OVERDUE_S:
+                return f"round {name} was sealed and never ended: its end is missing from the log"
+        return None
+
+    def _sealed(self, entry: Row) -> None:
+        name = entry["round_id"]
+        if name in self.open or name in self.ended:
+            raise AuditError("this round was sealed before")
+        if not entry["opened"] <= entry["at"] < entry["start"] < entry["end"]:
+            raise AuditError("the forecast was not sealed before the start")
+
+        row = {**_row(entry), "band_bps": entry["band_bps"], "commitment": entry["commitment"]}
+        self.open[name] = {**row, "ballot_form": int(entry.get("ballot_form", FIRST_FORM))}
+
+    def _locked(self, entry: Row) -> None:
+        row = self.open.get(entry["round_id"])
+        if row is None or row["phase"] != "open":
+            raise AuditError("no open round was sealed under this name")
+        in_time(seconds(row["start"], entry["at"]), "locked", "start")
+
+        names = ("forecast", "salt", "previous_outcome", "votes", "simulated_votes", "start_price", "price_basis")
+        row.update({name: entry[name] for name in names}, phase="live", ballots_sha256=entry["ballots_sha256"])
+        row.update({name: entry[name] for name in SUMS if name in entry})
+        if row["forecast"]["band_bps"] != row["band_bps"]:
+            raise AuditError("the band is not the one that was published at opening")
+
+    def _resolved(self, entry: Row) -> None:
+        row = self.open.pop(entry["round_id"], None)
+        if row is None or row["phase"] != "live":
+            raise AuditError("no live round under this name")
+        in_time(seconds(row["end"], entry["at"]), "resolved", "end")
+        row.update({name: entry[name] for name in ("end_price", "change_bps", "outcome", "lesson")}, phase="resolved")
+        self._end(row)
+
+    def _void(self, entry: Row) -> None:
+        row = self.open.pop(entry["round_id"], None)
+        if row is None and entry["round_id"] in self.ended:
+            raise AuditError("this round had ended")
+
+        row = row or {**_row(entry), "commitment": None}
+        row.update({name: entry[name] for name in ("forecast", "salt", "previous_outcome", "void_reason")})
+        row["phase"] = "void"
+        self._end(row)
+
+    def _end(self, row: dict[str, Any]) -> None:
+        row.pop("band_bps", None)
+        unpublished = {name: row.pop(name, None) for name in UNPUBLISHED}
+
+        if complaint := complaint_of(row):
+            raise AuditError(complaint)
+        self._keep({**row, **unpublished})
+        if row["phase"] == "resolved":
+            item = round_of_row(row)
+            self.sums = self.sums.counted(item).ended([item])
+            self.crowd = self.crowd.plus(item, chance_sums_of(row, "chance_sums"))
+            self.simulated_crowd = self.simulated_crowd.plus(item, chance_sums_of(row, "simulated_chance_sums"))
+
+    def _keep(self, row: dict[str, Any]) -> None:
+        """Keep a round that ended, and no more rows than are compared: a log has many years of them."""
+        name = row["round_id"]
+        self.ended.add(name)
+        self.rows[name] = row
+        if len(self.rows) > self.kept:
+            oldest = next(iter(self.rows))
+            del self.rows[oldest]
+            self.entries.pop(oldest, None)
+
+        if not real_votes(row):
+            return
+        self.voted[name] = row
+        if len(self.voted) > self.recounted:
+            del self.voted[next(iter(self.voted))]
+            self.voted_before += 1
+
+
+def real_votes(row: Row) -> int:
+    """Return a round's real votes; one that never locked has none."""
+    if row["ballots_sha256"] is None:
+        return 0
+    return sum(votes - row["simulated_votes"][word] for word, votes in row["votes"].items())
+
+
+def _row(entry: Row) -> dict[str, Any]:
+    """Begin a row of `/arena/rounds.json` with what is known when a round opens."""
+    slot = ("round_id", "asset", "opened", "start", "end")
+    later = ("forecast", "salt", "previous_outcome", "price_basis", "start_price", "end_price", "change_bps")
+    nothing = {"bullish": 0, "bearish": 0, "neutral": 0}
+    return {
+        **{name: entry[name] for name in slot},
+        **dict.fromkeys((*later, "outcome", "void_reason", "lesson")),
+        "phase": "open",
+        "warm_up": False,
+        "votes": nothing,
+        "simulated_votes": nothing,
+    }
+
+
+def rows_of(body: Any) -> Sequence[Row]:
+    """Return the rows of a published `/arena/rounds.json`; raise ValueError where it has none."""
+    rows = body.get("rounds") if isinstance(body, Mapping) else None
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        raise ValueError("this is not a published record: it has no list `rounds`")
+    return rows
+
+
+def rows_complaint(rows: Sequence[Row], log: RoundLog, first_at: str | None) -> str | None:
+    """Compare all published rounds with the log; return the first that does not hold, with its fields, or None.
+
+    `first_at` is the time of the log's first entry.
+    """
+    names = {str(row.get("round_id")) for row in rows}
+    if len(names) < len(rows):
+        return "a round is published twice"
+
+    for row in rows:
+        logged = log.rows.get(str(row.get("round_id")))
+        if logged is None:
+            complaint = _unlogged(row, log, first_at)
+        else:
+            stated = {name: value for name, value in logged.items() if name not in UNPUBLISHED}
+            # The log says nothing of chances where no vote could give any: then the row may not either.
+            stated |= {name: NO_CHANCES for name in SUMS if name in row and name not in logged}
+            found = row_differences(row, {**stated, "log_entries": log.entries.get(logged["round_id"], [])})
+            complaint = f"round {logged['round_id']}: {found}" if found else None
+        if complaint is not None:
+            return complaint
+
+    return _rounds_left_out(rows, names, log)
+
+
+def _unlogged(row: Row, log: RoundLog, first_at: str | None) -> str | None:
+    """Judge a row without an end in the log: only rounds from before the log may have none, and these must add up."""
+    name = str(row.get("round_id"))
+    if name in log.open:
+        return f"round {name}: it is published as {shortened(row.get('phase'))} and has not ended in the log"
+    if not row.get("warm_up") and first_at is not None and str(row.get("opened")) >= first_at:
+        return f"round {name} is published and not in the log"
+    complaint = complaint_of(row)
+    return f"round {name}: {complaint}" if complaint else None
+
+
+def _rounds_left_out(rows: Sequence[Row], names: set[str], log: RoundLog) -> str | None:
+    """Check that every logged round that ended within the published window is published: no loss is left out."""
+    oldest = min((str(row.get("start")) for row in rows), default="")
+    whole = len(rows) < ROUNDS_PUBLISHED
+    for name, logged in log.rows.items():
+        if name not in names and (whole or logged["start"] >= oldest):
+            return f"round {name} ended {logged['phase']} in the log and is not published"
+    return None
