@@ -1,0 +1,244 @@
+"""Scores of the record: counted shares, means with their intervals, and what they are worth next to simple rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from generator.catalog.words import Call, PatternType
+
+
+@dataclass(frozen=True, slots=True)
+class Proportion:
+    """A share of counted cases with its 95% interval, in percent; made in `rates` alone.
+
+    The cases are those of live play, or (`backtest`) of the backtest before it. The share is None below one case, its
+    interval also where there is too little for one.
+    """
+
+    hits: int
+    n: int
+    percent: float | None
+    low_percent: float | None
+    high_percent: float | None
+    backtest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MeanInterval:
+    """A mean with its 95% interval; None where nothing, or too little for an interval, has resolved."""
+
+    value: float | None = None
+    """The mean."""
+    low: float | None = None
+    """Lower end."""
+    high: float | None = None
+    """Upper end."""
+
+
+@dataclass(frozen=True, slots=True)
+class RangeForecastScore:
+    """How the ranges of one forecaster did; losses in units of percent moves, lower is better."""
+
+    name: str
+    inside_50: Proportion
+    inside_90: Proportion
+    pinball: float | None
+    qlike: float | None
+    pinball_saved: MeanInterval = field(
+        default_factory=MeanInterval
+    )  # by how many percent the brain's loss is below its
+    qlike_saved: MeanInterval = field(default_factory=MeanInterval)  # its loss minus the brain's
+
+
+@dataclass(frozen=True, slots=True)
+class HorizonRecord:
+    """The ranges over one horizon: the brain's first, then those of the simple rules; `blocks` are resampled whole."""
+
+    horizon: str
+    resolved: int
+    void: int
+    blocks: int
+    scores: tuple[RangeForecastScore, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """One bin of published confidence against what came true; rate None below 30 cases."""
+
+    low_percent: float
+    high_percent: float
+    n: int
+    hit: Proportion | None
+    said_percent: float | None = None  # mean confidence of its forecasts
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether the mean confidence lies within the interval of what came true; None without a rate."""
+        if self.hit is None or self.hit.low_percent is None or self.hit.high_percent is None:
+            return None
+        return self.hit.low_percent <= (self.said_percent or 0.0) <= self.hit.high_percent
+
+
+class MoveHour(NamedTuple):
+    """One hour of the UTC day: chances of a move said for it, how often the price moved, and the Brier skill."""
+
+    hour: int
+    n: int
+    said_percent: float | None
+    moved: Proportion
+    skill_percent: MeanInterval
+
+
+@dataclass(frozen=True, slots=True)
+class MoveScores:
+    """Scores of the chance that the price ends outside the band; two classes, Brier 0..1, against the base rate."""
+
+    n: int = 0
+    said_percent: float | None = None  # mean chance
+    base_percent: float | None = None  # mean base rate
+    moved: Proportion = Proportion(0, 0, None, None, None)
+    brier: float | None = None
+    base_rate_brier: float | None = None
+    log_score: float | None = None
+    base_rate_log_score: float | None = None
+    skill_percent: MeanInterval = MeanInterval()
+    log_skill_percent: MeanInterval = MeanInterval()
+    bins: tuple[Bin, ...] = ()  # by chance; `hit` is how often the price moved
+    hours: tuple[MoveHour, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HoldScores:
+    """How often the regime's label still stood four hours later, against the chances kept; Brier of four labels, 0..2.
+
+    A case is an hour of which it is known what came; skills are None below ten days or ten labels that did not stand.
+    """
+
+    hours: int = 0  # with a label and chances
+    n: int = 0  # of these with an outcome
+    days: int = 0  # UTC days with one
+    since_ms: int | None = None  # the first and the last of the hours
+    until_ms: int | None = None
+    said_percent: float | None = None  # mean chance that the label still stands
+    held: Proportion = Proportion(0, 0, None, None, None)
+    brier: float | None = None
+    climate_brier: float | None = None
+    persistence_brier: float | None = None
+    climate_skill_percent: MeanInterval = MeanInterval()
+    persistence_skill_percent: MeanInterval = MeanInterval()
+    bins: tuple[Bin, ...] = ()  # by chance; `hit` is how often the label stood
+
+
+@dataclass(frozen=True, slots=True)
+class HoldRecord:
+    """The record of the regime's chances: live, and of the backtest; and the hours of earlier kinds of chances."""
+
+    kind: str | None = None
+    live: HoldScores = HoldScores()
+    backtest: HoldScores = HoldScores()
+    earlier: Mapping[str | None, int] = field(default_factory=dict)  # None: from before kinds were stored
+
+
+@dataclass(frozen=True, slots=True)
+class CrowdScores:
+    """Scores of a crowd's mean chances over the rounds in which it gave some, and of the brain's in the same rounds.
+
+    Three-class Brier 0..2 and log score; skill is against the base rate, in percent, its interval over rounds.
+    """
+
+    rounds: int = 0
+    votes: int = 0  # that gave chances, in all of them
+    brier: float | None = None
+    base_rate_brier: float | None = None
+    brain_brier: float | None = None
+    log_score: float | None = None
+    base_rate_log_score: float | None = None
+    brain_log_score: float | None = None
+    skill_percent: MeanInterval = MeanInterval()
+    log_skill_percent: MeanInterval = MeanInterval()
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeCalls:
+    """Forecasts from before calls: how often their words came true, a FLAT or NEUTRAL scored as a small move."""
+
+    hit: Proportion
+    by_word: Mapping[Call, Proportion]
+    chance: Proportion  # of always naming the outcome that was most frequent before
+    last_ms: int  # start of the last of them
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierChances:
+    """Forecasts whose chances were made in another way than today's: they stay in the record, and are scored apart."""
+
+    kind: str | None  # None: from before kinds were stored
+    predictions: int
+    resolved: int
+    brier: float | None  # three-class, 0..2
+    base_rate_brier: float | None
+    skill_percent: float | None
+    hit: Proportion  # of all calls
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastScores:
+    """Scores of resolved forecasts of one kind (`hourly`: one per asset an hour; `arena`: the rounds).
+
+    Brier and log score are of all resolved forecasts, hit rates of those with a call. Brier is three-class, 0..2,
+    uniform 0.667. Skill is 1 - Brier / Brier(baseline), in percent, None without cases.
+    """
+
+    kind: str
+    predictions: int
+    resolved: int
+    void: int
+    warm_up: int  # how many more were backtested before the start: counted apart, not in `resolved`
+    hit: Proportion  # of all calls
+    brier: float | None
+    log_score: float | None
+    chance: Proportion  # over the same calls, of always naming the outcome that was most frequent before
+    baselines: dict[str, float | None]  # uniform, base_rate, persistence -> Brier
+    skill_percent: dict[str, float | None]  # the same keys
+    bins: tuple[Bin, ...]  # of calls
+    by_call: Mapping[Call, Proportion] = field(default_factory=dict)  # up, small_move, down
+    no_calls: int = 0  # resolved without a call: neither right nor wrong
+    move: MoveScores = field(default_factory=MoveScores)
+    before_calls: BeforeCalls | None = None  # None where there are none
+    chances_kind: str | None = None  # of all that is scored here
+    earlier: tuple[EarlierChances, ...] = ()  # what was scored before, by kind, the newest first
+
+
+class LessonMetrics(NamedTuple):
+    """Counts and rates over resolved rounds, those of live play or those of the backtest."""
+
+    lessons_total: int
+    brain: Proportion  # over rounds with a call
+    crowd: Proportion  # over rounds with a crowd
+    agreement: Proportion
+    patterns: dict[PatternType, int]
+    before_calls: Proportion = Proportion(0, 0, None, None, None)  # the brain's words, of rounds sealed before calls
+
+
+class Pattern(NamedTuple):
+    """One group of rounds: how often brain and crowd were right in it, how often neither, and what that shows."""
+
+    when: str
+    rounds: int
+    brain: Proportion
+    crowd: Proportion
+    both_wrong: Proportion
+    finding: str
+
+
+class BacktestScores(NamedTuple):
+    """Scores of the backtest before the start, apart from those that count."""
+
+    hourly: ForecastScores
+    arena: ForecastScores
+    how_far: tuple[HorizonRecord, ...] = ()
+
+
+NO_ROUNDS: Final = Proportion(0, 0, None, None, None)

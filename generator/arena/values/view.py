@@ -1,0 +1,62 @@
+"""All of the Arena after a tick."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from generator.arena.values.hours import RangeDay, RangeWeek
+from generator.arena.values.ladders import NO_LADDER_SCORES, LadderScores
+from generator.arena.values.questions import DailyQuestion
+from generator.arena.values.rounds import Event, Lesson, Round
+from generator.arena.values.scores import (
+    NO_ROUNDS,
+    BacktestScores,
+    CrowdScores,
+    ForecastScores,
+    HoldRecord,
+    HorizonRecord,
+    LessonMetrics,
+    Pattern,
+    Proportion,
+)
+from generator.arena.values.votes import LockedCrowd, Tally, VoterRanking
+from generator.catalog.words import RoundPhase
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaView:
+    """Everything the bodies need of the Arena after a tick."""
+
+    live: Round | None
+    live_tally: Tally
+    open: Round | None
+    lessons: tuple[Lesson, ...]  # newest first, at most 20
+    events: tuple[Event, ...]  # newest first, at most 10
+    teacher: LessonMetrics  # live, as everything that is scored; `backtest` has the backtest
+    arena_record: ForecastScores
+    hourly_record: ForecastScores
+    how_far: tuple[HorizonRecord, ...] = ()  # live, by horizon
+    rounds: dict[RoundPhase, int] = field(default_factory=dict)  # all of them
+    rounds_warm_up: int = 0  # how many of these the backtest played
+    lessons_warm_up: int = 0  # lessons of the backtest; `teacher` does not count them
+    ballots_counted: int = 0
+    ballots_rejected: int = 0
+    void: Proportion = NO_ROUNDS  # how many of the live rounds that ended were void
+    log_size: int = 0
+    checkpoint_digest: str | None = None
+    live_simulated_tally: Tally = field(default_factory=Tally)  # the part of `live_tally` that the demo simulated
+    crowd: LockedCrowd | None = None  # of the live round
+    patterns: tuple[Pattern, ...] = ()
+    leaderboard: VoterRanking = field(default_factory=VoterRanking)
+    crowd_record: CrowdScores = field(default_factory=CrowdScores)  # live, of real votes that gave chances
+    simulated_crowd_record: CrowdScores = field(default_factory=CrowdScores)
+    backtest: BacktestScores | None = None  # None where there was none
+    week_of_ranges: Mapping[tuple[str, str], RangeWeek] = field(default_factory=dict)  # by asset and horizon
+    day_of_ranges: RangeDay | None = None
+    rare_levels: frozenset[tuple[str, float]] = frozenset()  # of the ladder: horizon and level, percent
+    daily: tuple[DailyQuestion, ...] = ()  # the last questions, newest first
+    ladder_record: LadderScores = NO_LADDER_SCORES  # live
+    ladder_backtest: LadderScores = NO_LADDER_SCORES
+    holds: HoldRecord = field(default_factory=HoldRecord)  # whether the regime's label still stands
+    refused: dict[str, int] = field(default_factory=dict)  # ballots newly refused in this tick, by reason
