@@ -8,7 +8,7 @@ from typing import NamedTuple
 from generator.arena.daily import DailyChange, DailyState, play_daily
 from generator.arena.hourly import HORIZON_MINUTES, judge, predict, upcoming_hour, void_unresolved
 from generator.arena.inputs import PlayInputs, void_reason
-from generator.arena.ladders import LaddersPlayed, LadderState, play_ladders
+from generator.arena.ladders.play import LaddersPlayed, LadderState, play_ladders
 from generator.arena.lessons import lesson_of
 from generator.arena.life import (
     advance,

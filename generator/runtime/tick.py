@@ -14,7 +14,7 @@ from generator.arena import daily
 from generator.arena.ballots import BallotFile, judge_all
 from generator.arena.holds import KIND
 from generator.arena.inputs import PlayInputs
-from generator.arena.ladders import said_of
+from generator.arena.ladders.hour import said_of
 from generator.arena.outcome import PricePoint
 from generator.arena.play import play
 from generator.arena.ranges import ranges_of

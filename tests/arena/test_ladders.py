@@ -8,25 +8,11 @@ from typing import Any
 import pytest
 
 from generator.arena.inputs import SET_BACK, UNSEEN
-from generator.arena.ladders import (
-    KINDS,
-    WAIT_MS,
-    Cell,
-    LadderHour,
-    LaddersPlayed,
-    LadderState,
-    LadderTotals,
-    day_is_over,
-    judge,
-    key,
-    losses_of,
-    make,
-    newly_done,
-    part_of,
-    play_ladders,
-    pool,
-    scores_of,
-)
+from generator.arena.ladders.cells import Cell, losses_of, pool
+from generator.arena.ladders.hour import KINDS, WAIT_MS, LadderHour, day_is_over, newly_done, part_of
+from generator.arena.ladders.play import LaddersPlayed, LadderState, judge, make, play_ladders
+from generator.arena.ladders.scores import scores_of
+from generator.arena.ladders.sums import LadderTotals, key
 from generator.arena.values import MeanInterval
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.horizons import HORIZONS

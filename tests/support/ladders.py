@@ -3,7 +3,7 @@
 import math
 from typing import Any, Final
 
-from generator.arena.ladders import LadderHour
+from generator.arena.ladders.hour import LadderHour
 from generator.catalog.horizons import HORIZONS
 from tests.support.arena_inputs import MINUTE, price_at
 

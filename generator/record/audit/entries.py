@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from generator.arena.ballots import FORM
 from generator.arena.daily import published_question
-from generator.arena.ladders import LadderHour, sealed_of
+from generator.arena.ladders.hour import LadderHour, sealed_of
 from generator.arena.play import Lock, PlayResult
 from generator.arena.published import called, canonical_json, digest_of, published_round
 from generator.arena.teacher import PredictionChange

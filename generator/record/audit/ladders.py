@@ -10,7 +10,9 @@ from typing import Any, Final, NamedTuple
 from typing_extensions import TypedDict
 
 from gateway.wire.foreign import read_json
-from generator.arena.ladders import LadderHour, short_scores, sums_of
+from generator.arena.ladders.hour import LadderHour
+from generator.arena.ladders.scores import short_scores
+from generator.arena.ladders.sums import sums_of
 from generator.arena.published import digest_of
 from generator.arena.values import Move
 from generator.catalog.durations import DAY_MS, HOUR_MS

@@ -17,17 +17,10 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 from gateway.wire.foreign import read_json
 from generator.arena.hourly import upcoming_hour
 from generator.arena.inputs import PlayInputs
-from generator.arena.ladders import (
-    LadderHour,
-    LaddersPlayed,
-    LadderState,
-    LadderSums,
-    LadderTotals,
-    counted,
-    day_is_over,
-    short_scores,
-    sums_of,
-)
+from generator.arena.ladders.hour import LadderHour, day_is_over
+from generator.arena.ladders.play import LaddersPlayed, LadderState
+from generator.arena.ladders.scores import short_scores
+from generator.arena.ladders.sums import LadderSums, LadderTotals, counted, sums_of
 from generator.arena.published import canonical_json
 from generator.catalog.durations import DAY_MS
 from generator.record.audit.entries import Entry, SaltOf, entry, sealed_ladder

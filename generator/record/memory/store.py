@@ -16,7 +16,8 @@ from gateway.wire.foreign import read_json
 from generator.arena.ballots import FORM, BallotFile, Judged, Poll
 from generator.arena.earned import KIND, Earned, look
 from generator.arena.inputs import PlayInputs
-from generator.arena.ladders import LadderTotals, scores_of
+from generator.arena.ladders.scores import scores_of
+from generator.arena.ladders.sums import LadderTotals
 from generator.arena.life import shown_at
 from generator.arena.play import PlayResult, PlayState
 from generator.arena.teacher import RunningTotals

@@ -1,0 +1,134 @@
+"""One tick of the ladders: hours judged as far as is known, and the upcoming hour's made.
+
+It is made in the ticks of the ten minutes before the hour, and the last one counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from generator.arena.hourly import upcoming_hour
+from generator.arena.inputs import PlayInputs, void_reason
+from generator.arena.ladders.hour import WAIT_MS, LadderHour, Said, end_ms, is_done, newly_done
+from generator.arena.ladders.sums import LadderTotals
+from generator.arena.outcome import fix_price
+from generator.arena.ranges import move_percent
+from generator.catalog.horizons import HORIZONS
+
+Reached = Callable[[str, int, int], "tuple[float, float] | None"]
+"""The highest and lowest price of an asset in bars from a wall time to another; None where one is not known yet."""
+
+
+class LadderState(NamedTuple):
+    """What the memory holds of ladders before a tick."""
+
+    due: tuple[LadderHour, ...] = ()  # hours of which there is something to do now, the oldest first
+    upcoming: LadderHour | None = None  # what was said of the upcoming hour, None outside of its window
+    totals: LadderTotals = LadderTotals()
+
+
+class LaddersPlayed(NamedTuple):
+    """What a tick changes of ladders."""
+
+    judged: tuple[LadderHour, ...]  # hours of which more is known now
+    made: LadderHour | None  # what is said of the upcoming hour; None where it is what was said before
+    totals: LadderTotals  # the same object where nothing was counted
+
+
+def play_ladders(state: LadderState, inputs: PlayInputs, published_ms: int | None) -> LaddersPlayed:
+    """Judge what is due, then make the upcoming hour's ladder. The same tick again changes nothing.
+
+    Args:
+        state: what is stored of them.
+        inputs: of the tick.
+        published_ms: wall time of the last release; None where nothing is published.
+    """
+    totals = state.totals
+    judged = {}
+    for before in state.due:
+        hour = judge(before, inputs, inputs.reached, published_ms)
+        for horizon in newly_done(before, hour):
+            totals = totals.plus(hour, horizon)
+        if hour != before:
+            judged[hour.start_ms] = hour
+
+    made = make(inputs, inputs.ladders, totals)
+    if made is not None and not _is_news(made, judged.get(made.start_ms, state.upcoming)):
+        made = None
+    return LaddersPlayed(tuple(judged.values()), made, totals)
+
+
+def _is_news(made: LadderHour, known: LadderHour | None) -> bool:
+    """Return whether what is made of an hour is to be sealed: it has not begun, and something else was said before."""
+    if known is None:
+        return True
+    has_begun = bool(known.prices or known.came) or known.void_reason is not None
+    is_same = (known.said, known.base, known.warm_up) == (made.said, made.base, made.warm_up)
+    return not has_begun and not is_same
+
+
+def make(inputs: PlayInputs, said: Said | None, totals: LadderTotals) -> LadderHour | None:
+    """Return what this tick says of the upcoming hour; None outside of its window or without a ladder."""
+    start_ms = upcoming_hour(inputs.now_ms)
+    if start_ms is None or said is None:
+        return None
+    return LadderHour(start_ms, inputs.now_ms, inputs.warm_up, said, totals.base())
+
+
+def judge(hour: LadderHour, inputs: PlayInputs, reached: Reached, published_ms: int | None) -> LadderHour:
+    """Fix the start prices, then what came of each horizon that has ended."""
+    begins = not hour.prices and not hour.came and inputs.now_ms >= hour.start_ms
+    reason = void_reason(hour.made_ms, inputs, published_ms if begins and not hour.warm_up else None)
+    if reason is not None:
+        return replace(hour, void_reason=reason)
+    if inputs.now_ms < hour.start_ms:
+        return hour
+    if begins:
+        hour = _started(hour, inputs)
+
+    for horizon in HORIZONS:
+        if hour.void_reason is None and inputs.now_ms >= end_ms(hour, horizon) and not is_done(hour, horizon):
+            came = {asset: _came(hour, horizon, asset, inputs, reached) for asset in hour.said}
+            hour = replace(hour, came={**hour.came, horizon: came})
+    return hour
+
+
+def _started(hour: LadderHour, inputs: PlayInputs) -> LadderHour:
+    prices = {}
+    reasons = []
+    for asset in hour.said:
+        late_ms = inputs.now_ms - hour.start_ms
+        price, reason = fix_price(inputs.prices, asset, inputs.venues_needed, "start", late_ms)
+        if price is None:
+            reasons.append(reason)
+        else:
+            prices[asset] = price
+    if not prices:
+        return replace(hour, void_reason=reasons[0])
+    return replace(hour, prices=prices)
+
+
+def _came(hour: LadderHour, horizon: str, asset: str, inputs: PlayInputs, reached: Reached) -> dict[str, Any]:
+    """Return move, high and low of one asset in percent of the start's price, null where unknown."""
+    start = hour.prices.get(asset)
+    if start is None:
+        return {"move": None, "high": None, "low": None}
+
+    before = hour.came.get(horizon, {}).get(asset)
+    if before is not None and "waits" not in before:
+        return dict(before)
+    late_ms = inputs.now_ms - end_ms(hour, horizon)
+    if before is not None:
+        move = before["move"]
+    else:
+        end, _ = fix_price(inputs.prices, asset, inputs.venues_needed, "end", late_ms)
+        move = None if end is None else move_percent(start, end)
+
+    edges = reached(asset, hour.start_ms, end_ms(hour, horizon))
+    if edges is None:
+        waits = {"waits": True} if late_ms < WAIT_MS else {}
+        return {"move": move, "high": None, "low": None, **waits}
+    high, low = edges
+    return {"move": move, "high": move_percent(start, high), "low": move_percent(start, low)}
