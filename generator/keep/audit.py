@@ -79,7 +79,7 @@ def _recount_ladders(connection: Connection, audit: Audit) -> None:
     for day, data in ladders.files(connection):
         if day not in audit.ladders.revealed:
             continue
-        complaint = file_complaint(audit.ladders, day, data, audit.hourly.move_of)
+        complaint = file_complaint(audit.ladders, day, data)
         if complaint is not None:
             raise AuditError(f"the ladders of {day}: {complaint}")
 

@@ -6,7 +6,7 @@ A log that was verified before must extend the checkpoint that was signed then; 
 import hashlib
 import json
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -16,15 +16,10 @@ from gateway.wire.foreign import read_json
 from gateway.wire.space import reason_of
 from generator.catalog.counts import quantity
 from generator.catalog.formats import iso
-from generator.catalog.links import DAILY_JSON, RANGES_JSONL
 from generator.errors import GeneratorError
 from generator.record.audit.audit import Audit
-from generator.record.audit.daily import DailyLog, daily_complaint, recount_daily
-from generator.record.audit.game import Read, Row
-from generator.record.audit.hourly import ranges_complaint
-from generator.record.audit.ladders import file_complaint
-from generator.record.audit.recount import RecountError, path_of, recount
-from generator.record.audit.rounds import real_votes, rows_complaint, rows_of
+from generator.record.audit.game import AuditError, Read, Row, Site
+from generator.record.audit.rounds import rows_of
 from generator.record.audit.scores import crowd_line, far_line, score_line
 from generator.record.keys import read_verifiers
 from generator.record.log.cosignatures import times_of
@@ -35,7 +30,6 @@ from generator.record.published import CHECKPOINT, KEYS, PREFIX, WITNESSED, witn
 
 Progress = Callable[[int, int, str], None]  # done, total, of what
 PROGRESS_EACH: Final = 2_000  # entries
-LADDER_DAYS: Final = 7  # whose files are read, the newest
 LOOKED_FOR_QUORUM: Final = 50  # of the newest heads that a witness signed
 
 
@@ -287,17 +281,13 @@ def published_tile(read: Read, tile: Tile) -> tuple[Tile, bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A whole record that holds: the audit, and how many rounds and ballots were recounted."""
+    """A whole record that holds: the audit, the published rounds, and how much was counted again of each game."""
 
     log: SignedLog
     audit: Audit
     rows: Sequence[Row]
-    rounds: int
-    ballots: int
-    older: int
+    counted: Mapping[str, int]  # by what is counted: ballots of rounds, answers to questions, days of ladders
     witnessed: Witnessed | None = None
-    ladder_days: int = 0  # whose ladders were opened
-    answers: int = 0  # to daily questions, counted again
 
     @property
     def lines(self) -> list[str]:
@@ -318,18 +308,21 @@ class Verified:
             at = iso(1000 * self.witnessed.at)
             lines.append(f"witnesses of the policy signed its first {self.witnessed.head.size} entries by {at}")
 
-        if self.ladder_days:
-            days = quantity(self.ladder_days, "day")
+        if audit.ladders.recounts:
+            days = quantity(self.counted[audit.ladders.recounted], "day")
             lines.append(f"ladders opened to what was sealed before each hour, and scored again: {days}")
 
         if audit.daily.rows:
             asked = quantity(len(audit.daily.rows), "question")
-            lines.append(f"daily: {asked}, {len(audit.daily.answered)} with answers, {self.answers} counted again")
+            answers = self.counted[audit.daily.recounted]
+            lines.append(f"daily: {asked}, {len(audit.daily.answered)} with answers, {answers} counted again")
 
-        if self.rounds:
-            older = f"; {self.older} older rounds with votes were not" if self.older else ""
+        rounds = audit.rounds
+        if rounds.voted:
+            ballots = self.counted[rounds.recounted]
+            older = f"; {rounds.voted_before} older rounds with votes were not" if rounds.voted_before else ""
             lines.append(
-                f"ballots counted again: {self.ballots} of {self.rounds} rounds, every signature checked{older}"
+                f"ballots counted again: {ballots} of {len(rounds.voted)} rounds, every signature checked{older}"
             )
         return lines
 
@@ -357,10 +350,10 @@ class Verified:
         else:
             parts.append("no published round is in the log yet, so of rounds nothing is proved")
 
-        if self.rounds:
+        voted = len(self.audit.rounds.voted)
+        if voted:
             parts.append(
-                f"in {self.rounds} with real votes these are the published ballots, each signed by its voter, "
-                "one a voter"
+                f"in {voted} with real votes these are the published ballots, each signed by its voter, one a voter"
             )
         else:
             parts.append("no round in the log has real votes to count again")
@@ -399,64 +392,25 @@ def verify_all(
 
     if audit.origin is not None and audit.origin != log.head.origin:
         raise VerifyError(f"the log was opened as {audit.origin}, its checkpoint says {log.head.origin}")
-    complaint = rows_complaint(rows, audit.rounds, audit.first_at) or ranges_complaint(read(RANGES_JSONL), audit.hourly)
-    complaint = complaint or daily_complaint(read(DAILY_JSON), audit.daily, audit.last_at)
-    if complaint is not None:
-        raise VerifyError(complaint)
-
-    ballots = 0
-    for number, (name, row) in enumerate(audit.rounds.voted.items(), 1):
-        ballots += _recount(read, name, row)
-        progress(number, len(audit.rounds.voted), "rounds' ballots")
-
-    answers = sum(_recount_daily(read, name, audit.daily) for name in audit.daily.answered)
-    days = list(audit.ladders.revealed)[-LADDER_DAYS:]
-    for day in days:
-        _open_ladders(read, day, audit)
-    voted = audit.rounds.voted
-    return Verified(log, audit, rows, len(voted), ballots, audit.rounds.voted_before, witnessed, len(days), answers)
+    return _compared(log, audit, Site(read, rows, audit.first_at, audit.last_at), progress, witnessed)
 
 
-def _open_ladders(read: Read, day: str, audit: Audit) -> None:
-    """Check that the published ladders of a day are those that were sealed; VerifyError where they are not."""
-    path = audit.ladders.revealed[day].path
-    data = read(path)
-    if data is None:
-        raise VerifyError(f"{path} is not published; the log names its digest")
-    if complaint := file_complaint(audit.ladders, day, data, audit.hourly.move_of):
-        raise VerifyError(f"{path}: {complaint}")
+def _compared(log: SignedLog, audit: Audit, site: Site, progress: Progress, witnessed: Witnessed | None) -> Verified:
+    """Compare what is published of each game with the log, then count again what has files of its own."""
+    for game in audit.games:
+        if complaint := game.complaint(site):
+            raise VerifyError(complaint)
 
-
-def _recount(read: Read, name: str, row: Row) -> int:
-    """Count one round with real votes again and return its ballots.
-
-    No round is exempt: the release that shows a lock in the log comes with the first of its ballots.
-    """
+    counted = {}
     try:
-        ballots = recount(name, row, read)
-    except RecountError as error:
-        raise VerifyError(f"round {name}: published ballots: {error}") from None
-
-    if ballots is None:
-        raise VerifyError(
-            f"round {name}: {path_of(name)} is not published; the log counted {real_votes(row)} ballots at the lock, "
-            f"of the digest {row['ballots_sha256']}"
-        )
-    return ballots
-
-
-def _recount_daily(read: Read, name: str, log: DailyLog) -> int:
-    """Count the answers to one daily question again and return them."""
-    row = log.rows[name]
-    try:
-        answers = recount_daily(name, row, log.forms[name], read)
-    except RecountError as error:
-        raise VerifyError(f"daily question {name}: published answers: {error}") from None
-    if answers is None:
-        raise VerifyError(
-            f"daily question {name}: {path_of(name)} is not published; the log counted {row['answers']} answers"
-        )
-    return answers
+        for game in audit.games:
+            counted[game.recounted] = 0
+            for number, name in enumerate(game.recounts, 1):
+                counted[game.recounted] += game.recount(name, site.read)
+                progress(number, len(game.recounts), game.recounted)
+    except AuditError as fault:
+        raise VerifyError(str(fault)) from None
+    return Verified(log, audit, site.rows, counted, witnessed)
 
 
 FIRST_VISIT: Final = (

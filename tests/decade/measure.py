@@ -105,7 +105,7 @@ def audit(folder: Path) -> Figures:
         "audit": time.process_time() - began,
         "audit_mb": peak_mb(),
         "entries": verified.log.head.size,
-        "recounted": verified.rounds,
+        "recounted": len(verified.audit.rounds.voted),
     }
 
 

@@ -19,7 +19,7 @@ from generator.errors import BackupError
 from generator.keep.audit import audit_memory
 from generator.record.audit.audit import Audit
 from generator.record.audit.game import AuditError
-from generator.record.audit.ladders import LadderLog, MoveOf, Revealed, file_complaint
+from generator.record.audit.ladders import LadderLog, Revealed, file_complaint
 from generator.record.log.tiles import unbundle
 from generator.record.memory import ladders
 from generator.runtime import tick
@@ -195,10 +195,6 @@ def test_a_file_that_was_changed_or_taken_away_is_refused(record: Record, change
     assert "is not published" in gone.output.replace("\n", " ")
 
 
-def no_moves(*_: str) -> None:
-    """Return no logged move."""
-
-
 def of_day(data: bytes, change: Change | None = None, scores: Any = None) -> tuple[LadderLog, bytes]:
     """Return a log that names the digest of a changed file: only what it holds can give it away."""
     day = json.loads(data)
@@ -214,15 +210,15 @@ def test_a_file_of_the_right_digest_must_still_hold_what_was_sealed(record: Reco
     assert data is not None
     log, same = of_day(data)
 
-    assert file_complaint(log, DAY, same, no_moves) is None
+    assert file_complaint(log, DAY, same) is None
     assert "do not give the commitment" in (file_complaint(*_args(of_day(data, _flip))) or "")
     assert "hours are not those" in (file_complaint(*_args(of_day(data, _drop))) or "")
     assert "not of its form" in (file_complaint(*_args(of_day(data, lambda day: day.pop("hours")))) or "")
 
 
-def _args(made: tuple[LadderLog, bytes]) -> tuple[LadderLog, str, bytes, MoveOf]:
+def _args(made: tuple[LadderLog, bytes]) -> tuple[LadderLog, str, bytes]:
     log, data = made
-    return log, DAY, data, no_moves
+    return log, DAY, data
 
 
 def plain_scores(data: bytes) -> dict[str, tuple[int, float, float]]:
@@ -277,7 +273,8 @@ def test_a_score_or_a_move_that_does_not_follow_is_named(record: Record) -> None
     def complaint(scores: Any, move: Move = honest) -> str:
         log, same = of_day(data, scores=scores)
         moves = {("BTC", "1h"): move}
-        return file_complaint(log, DAY, same, lambda _, *what: moves.get(what)) or ""
+        log.move_of = lambda _, *what: moves.get(what)
+        return file_complaint(log, DAY, same) or ""
 
     assert complaint(scores) == ""
     for name in ("24h end", "1h touch", "partition"):

@@ -241,11 +241,11 @@ def test_a_site_that_was_lost_gets_its_ballots_again(record: Record) -> None:
 
 
 def test_of_many_rounds_with_votes_the_last_are_recounted_and_the_others_named(record: Record) -> None:
-    audit = Audit(RoundLog(recounted=1, kept=2))
+    audit = Audit(RoundLog(most_voted=1, kept=2))
     for entry in log_entries(record):
         audit.take(entry)
 
-    lines = Verified(open_log(record.site_read), audit, (), 1, 1, audit.rounds.voted_before).lines
+    lines = Verified(open_log(record.site_read), audit, (), {audit.rounds.recounted: 1}).lines
 
     assert (list(audit.rounds.voted), audit.rounds.voted_before) == ([NEXT], 1)
     assert (len(audit.rounds.ended), len(audit.rounds.rows)) == (3, 2)

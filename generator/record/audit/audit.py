@@ -42,7 +42,8 @@ class Audit:
         return (self.rounds, self.hourly, self.ladders, self.daily)
 
     def __post_init__(self) -> None:
-        """Note what reads each kind of entry."""
+        """Note what reads each kind of entry; the moves of ladders are those of the hours' ranges."""
+        self.ladders.move_of = self.hourly.move_of
         self.readers: dict[str, Callable[[Row], None]] = {
             "log.opened": self._opened,
             "log.key": self._key,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from gateway.wire.foreign import read_json
 from generator.arena.ballots import FORM, BallotFile, DailyBallot, Poll, digest_of_ballots, judge_all
@@ -15,7 +15,7 @@ from generator.catalog.links import DAILY_JSON, DAILY_PUBLISHED
 from generator.catalog.words import RoundPhase
 from generator.record.audit.compare import row_differences
 from generator.record.audit.entries import ASKED, OF_DAILY
-from generator.record.audit.game import AuditError, Row
+from generator.record.audit.game import AuditError, Read, Row, Site
 from generator.record.audit.recount import RecountError, all_parts, path_of
 
 KEPT: Final = 400  # questions that are kept to be compared with what is published
@@ -31,6 +31,7 @@ _LATER: Final = ("forecast", "salt", "price_basis", "start_price", "end_price", 
 class DailyLog:
     """The newest daily questions of a log, as rows of `/arena/daily.json`, and the form of their answers."""
 
+    recounted: ClassVar[str] = "questions' answers"
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
     forms: dict[str, int] = field(default_factory=dict)
 
@@ -91,6 +92,28 @@ class DailyLog:
         if complaint := complaint_of(row):
             raise AuditError(complaint)
 
+    def complaint(self, site: Site) -> str | None:
+        """Say which published question is not as it was logged, or is left out."""
+        return daily_complaint(site.read(DAILY_JSON), self, site.last_at)
+
+    @property
+    def recounts(self) -> Sequence[str]:
+        """The questions with answers."""
+        return tuple(self.answered)
+
+    def recount(self, name: str, read: Read) -> int:
+        """Count the answers to one question again and return how many they are."""
+        row = self.rows[name]
+        try:
+            answers = recount_daily(name, row, self.forms[name], read)
+        except RecountError as error:
+            raise AuditError(f"daily question {name}: published answers: {error}") from None
+        if answers is None:
+            raise AuditError(
+                f"daily question {name}: {path_of(name)} is not published; the log counted {row['answers']} answers"
+            )
+        return answers
+
     def missing(self, last_at: str) -> str | None:
         """Say which question should have ended before the last entry."""
         for name, row in self.rows.items():
@@ -111,7 +134,7 @@ def _in_time(due: str, at: str, what: str) -> None:
         raise AuditError(f"{what} {late_ms / 1000:.0f} s after its time")
 
 
-def recount_daily(question_id: str, logged: Row, form: int, read: Callable[[str], bytes | None]) -> int | None:
+def recount_daily(question_id: str, logged: Row, form: int, read: Read) -> int | None:
     """Verify the published answers to one question and return how many they are; None where none are published.
 
     RecountError: a part is missing, an answer does not hold, their number or digest is another than the log says, or

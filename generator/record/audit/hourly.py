@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from gateway.wire.foreign import read_json
 from generator.arena.outcome import change_bps, outcome_of
@@ -14,8 +14,9 @@ from generator.arena.scores import Sums
 from generator.arena.values import Move, RangeForecast, Round
 from generator.catalog.formats import iso, ms_of
 from generator.catalog.horizons import HORIZONS, HOUR
+from generator.catalog.links import RANGES_JSONL
 from generator.record.audit.compare import row_differences
-from generator.record.audit.game import OVERDUE_S, AuditError, Row, in_time, seconds
+from generator.record.audit.game import OVERDUE_S, AuditError, Read, Row, Site, in_time, seconds
 
 KEPT_STARTS: Final = 24 * 70  # hours whose ranges are kept to be compared with the published ones
 
@@ -31,8 +32,9 @@ class Ranges:
 
 @dataclass
 class HourLog:
-    """What the log says of hourly predictions and their ranges."""
+    """What the log says of hourly predictions and their ranges; all of them is in the log itself."""
 
+    recounted: ClassVar[str] = "hours"
     hours: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)  # begun and not judged, by start
     ranges: dict[str, dict[str, Ranges]] = field(default_factory=dict)  # by start and asset, of the last weeks
     sums: Sums = field(default_factory=Sums)
@@ -60,6 +62,19 @@ class HourLog:
                     if horizon not in ranges.moves and _late(start, horizon, last_at) > OVERDUE_S:
                         return f"the {horizon} range of {asset} of {start} was made and never judged"
         return None
+
+    def complaint(self, site: Site) -> str | None:
+        """Say which published range is not as it was logged, or is left out."""
+        return ranges_complaint(site.read(RANGES_JSONL), self)
+
+    @property
+    def recounts(self) -> Sequence[str]:
+        """Nothing."""
+        return ()
+
+    def recount(self, name: str, read: Read) -> int:
+        """Return 0."""
+        return 0
 
     def _made(self, entry: Row) -> None:
         if not entry["at"] < entry["start"]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from typing_extensions import TypedDict
 
@@ -18,7 +18,7 @@ from generator.arena.values import Move
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import iso, ms_of
 from generator.catalog.horizons import HORIZONS
-from generator.record.audit.game import AuditError, Row
+from generator.record.audit.game import AuditError, Read, Row, Site
 
 
 class AssetPartition(TypedDict):
@@ -87,6 +87,7 @@ class LaddersOfDay(TypedDict):
     """Oldest first."""
 
 
+OPENED_DAYS: Final = 7  # whose files are read, the newest
 KEPT_DAYS: Final = 40  # whose commitments are kept to be compared with their files
 OVERDUE_MS: Final = 2 * HOUR_MS
 _LEAST, _MOST = 0.001, 0.999
@@ -104,6 +105,10 @@ def ladders_path(day: int) -> str:
     return f"/files/ladders/{day_text(day)}.json"
 
 
+def no_move(_start: str, _asset: str, _horizon: str) -> None:
+    """Stand for a log without hourly predictions."""
+
+
 class Revealed(NamedTuple):
     """What the log says of the file of a day."""
 
@@ -116,8 +121,10 @@ class Revealed(NamedTuple):
 class LadderLog:
     """What the log says of ladders, of the last days."""
 
+    recounted: ClassVar[str] = "days of ladders"
     made: dict[str, dict[str, str]] = field(default_factory=dict)  # day -> start of the hour -> its last commitment
     revealed: dict[str, Revealed] = field(default_factory=dict)  # by day
+    move_of: MoveOf = field(default=no_move, compare=False)
 
     @property
     def readers(self) -> Mapping[str, Callable[[Row], None]]:
@@ -154,6 +161,25 @@ class LadderLog:
             raise AuditError("revealed before its last horizon had ended")
         self.revealed[day] = file
 
+    def complaint(self, site: Site) -> str | None:
+        """Return None: ladders are published in the files that `recount` opens."""
+        return None
+
+    @property
+    def recounts(self) -> Sequence[str]:
+        """The last days that were revealed."""
+        return list(self.revealed)[-OPENED_DAYS:]
+
+    def recount(self, name: str, read: Read) -> int:
+        """Open the file of one day, score it again and return 1."""
+        path = self.revealed[name].path
+        data = read(path)
+        if data is None:
+            raise AuditError(f"{path} is not published; the log names its digest")
+        if complaint := file_complaint(self, name, data):
+            raise AuditError(f"{path}: {complaint}")
+        return 1
+
     def missing(self, last_at: str) -> str | None:
         """Say which day should have been revealed before the last entry."""
         for day in self.made:
@@ -183,7 +209,7 @@ def hours_in(data: bytes) -> list[LadderHour]:
     ]
 
 
-def file_complaint(log: LadderLog, day: str, data: bytes, move_of: MoveOf) -> str | None:
+def file_complaint(log: LadderLog, day: str, data: bytes) -> str | None:
     """Return what is wrong with the file that reveals a day.
 
     None where it holds what was sealed hour by hour, its moves are those of the logged prices, and its chances did as
@@ -197,7 +223,7 @@ def file_complaint(log: LadderLog, day: str, data: bytes, move_of: MoveOf) -> st
         if complaint is not None:
             return complaint
         hours = hours_in(data)
-        return _moves_complaint(hours, move_of) or _scores_complaint(hours, revealed.scores)
+        return _moves_complaint(hours, log.move_of) or _scores_complaint(hours, revealed.scores)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         return f"it is not of its form ({type(error).__name__}: {error})"
 

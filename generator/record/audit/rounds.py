@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from generator.arena.ballots import FIRST_FORM
 from generator.arena.crowd import CrowdSums
@@ -14,7 +14,8 @@ from generator.arena.values import ChanceSums
 from generator.catalog.links import ROUNDS_PUBLISHED
 from generator.record.audit.compare import row_differences, shortened
 from generator.record.audit.entries import SUMS
-from generator.record.audit.game import OVERDUE_S, AuditError, Row, in_time, seconds
+from generator.record.audit.game import OVERDUE_S, AuditError, Read, Row, Site, in_time, seconds
+from generator.record.audit.recount import RecountError, path_of, recount
 
 UNPUBLISHED: Final = ("ballots_sha256", "ballot_form")  # of a round's row: in the log alone
 KEPT_ROUNDS: Final = 2_000  # whose rows are kept to be compared; four times as many as are published
@@ -26,6 +27,7 @@ NO_CHANCES: Final = asdict(ChanceSums())
 class RoundLog:
     """What the log says of rounds."""
 
+    recounted: ClassVar[str] = "rounds' ballots"
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)  # that ended last, as rows of /arena/rounds.json
     voted: dict[str, dict[str, Any]] = field(default_factory=dict)  # likewise, of those with real votes
     ended: set[str] = field(default_factory=set)  # the names of all rounds that ended
@@ -36,7 +38,7 @@ class RoundLog:
     crowd: CrowdSums = field(default_factory=CrowdSums)
     simulated_crowd: CrowdSums = field(default_factory=CrowdSums)
     kept: int = KEPT_ROUNDS
-    recounted: int = RECOUNTED
+    most_voted: int = RECOUNTED
 
     @property
     def readers(self) -> Mapping[str, Callable[[Row], None]]:
@@ -54,6 +56,33 @@ class RoundLog:
             if seconds(row["end"], last_at) > OVERDUE_S:
                 return f"round {name} was sealed and never ended: its end is missing from the log"
         return None
+
+    def complaint(self, site: Site) -> str | None:
+        """Say which published round is not as it was logged, or is left out."""
+        return rows_complaint(site.rows, self, site.first_at)
+
+    @property
+    def recounts(self) -> Sequence[str]:
+        """The rounds with real votes.
+
+        No round is exempt: the release that shows a lock in the log comes with the first of its ballots.
+        """
+        return tuple(self.voted)
+
+    def recount(self, name: str, read: Read) -> int:
+        """Count the ballots of one round again and return how many they are."""
+        row = self.voted[name]
+        try:
+            ballots = recount(name, row, read)
+        except RecountError as error:
+            raise AuditError(f"round {name}: published ballots: {error}") from None
+
+        if ballots is None:
+            raise AuditError(
+                f"round {name}: {path_of(name)} is not published; the log counted {real_votes(row)} ballots at the "
+                f"lock, of the digest {row['ballots_sha256']}"
+            )
+        return ballots
 
     def _sealed(self, entry: Row) -> None:
         name = entry["round_id"]
@@ -121,7 +150,7 @@ class RoundLog:
         if not real_votes(row):
             return
         self.voted[name] = row
-        if len(self.voted) > self.recounted:
+        if len(self.voted) > self.most_voted:
             del self.voted[next(iter(self.voted))]
             self.voted_before += 1
 
