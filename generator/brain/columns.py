@@ -30,3 +30,7 @@ class Columns(Generic[Value]):
     def __len__(self) -> int:
         """Return how many assets there are."""
         return self._many
+
+    def __reduce__(self) -> tuple[type[tuple[Value, ...]], tuple[tuple[Value, ...]]]:
+        """Pickle and copy the values, not what makes them."""
+        return tuple, (tuple(self),)

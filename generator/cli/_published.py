@@ -204,7 +204,7 @@ def _opener(scheme: str, proxy: str | None, context: ssl.SSLContext | None) -> u
 
 
 def trusted() -> ssl.SSLContext:
-    """Return whom this machine trusts, read again each hour: to read it takes longer than ten answers."""
+    """Return whom this machine trusts, read again each hour: reading it takes longer than many answers."""
     return _trusted(ssl.get_default_verify_paths(), time.monotonic() // TRUSTED_S)
 
 
