@@ -31,6 +31,6 @@ class Columns(Generic[Value]):
         """Return how many assets there are."""
         return self._many
 
-    def __reduce__(self) -> tuple[type[tuple[Value, ...]], tuple[tuple[Value, ...]]]:
+    def __getstate__(self) -> dict[str, object]:
         """Pickle and copy the values, not what makes them."""
-        return tuple, (tuple(self),)
+        return {**vars(self), "_make": tuple(self).__getitem__}

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import re
 import sqlite3
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -70,11 +71,15 @@ def missing(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[M
 
 
 def news(state: Path) -> dict[str, Any]:
-    """Return the entries of the published feed by their ids; the oldest versions had none."""
+    """Return the entries of the published feed by their ids; the oldest versions had none.
+
+    The notices at the end of each are the program's own, and change with it.
+    """
     path = state / "site" / "current" / "feed.json"
     if not path.exists():
         return {}
-    feed = json.loads(path.read_text())
+    notices = r"Prices, votes and forecasts [^.]*\.|For educational use only.*?outcome\."
+    feed = json.loads(re.sub(notices, "", path.read_text()))
     return {item["id"]: item for item in feed["items"]}
 
 

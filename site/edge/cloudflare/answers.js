@@ -22,9 +22,9 @@ const PAGE_POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
   "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const DISCLAIMER =
-  "For educational use only. This is not financial, investment, trading, tax, legal, betting, gambling or " +
-  "fund-management advice. A confidence says how far the evidence supports the word next to it, in the sense that " +
-  "confidence_kind names; it is neither certainty nor a promise of any outcome.";
+  "For educational use only: not financial, investment, trading, tax, legal, betting, gambling or fund-management " +
+  "advice. Confidence describes the strength and agreement of the available evidence; it is neither certainty nor a " +
+  "promise of any outcome.";
 const PROBLEMS = {
   400: ["bad-request", "The request cannot be understood"],
   404: ["not-found", "There is nothing at this path"],
