@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from generator.catalog.assets import ASSET_NAMES
-from generator.catalog.text.happened import Coin, MarketFacts, Moment, Situation
+from generator.catalog.text.happened import Coin, MarketFacts, Moment, Records, Situation
 from generator.catalog.text.headline import LONGEST, MOST_NUMBERS
 from generator.catalog.text.now import BOOK, asset_line, first_screen, headline, regime_summary
 from generator.catalog.words import MarketSide
@@ -117,9 +117,26 @@ def test_the_first_screen_names_the_price_and_says_that_no_one_knows(
 def test_a_day_is_called_flat_only_over_a_line_that_is(texts: list[tuple[int, MarketFacts, str]]) -> None:
     flat = next(facts for _, facts, _ in texts if facts.side is MarketSide.FLAT and facts.line_low is not None)
     wide = replace(flat, line_high=Moment(3 * (flat.usual_day or 0.0), flat.now_ms))
+    far = replace(flat, usual_day=0.9 * abs(flat.day or 0.0))
 
     assert regime_summary(flat).startswith("A flat day: crypto is ")
     assert regime_summary(wide).startswith("Crypto is ")
+    assert regime_summary(far).startswith("Crypto is ")
+
+
+def test_a_great_day_names_bitcoin_where_it_went_the_other_way() -> None:
+    def text_of(bitcoin: float, largest: bool) -> str:
+        days = {"BTC": bitcoin, "ETH": 4.0, "XRP": 5.0, "ALGO": 9.0}
+        coins = {asset: Coin(100.0, day, day / 2) for asset, day in days.items()}
+        facts = MarketFacts(
+            0, Situation.GREAT_DAY, coins, ASSET_NAMES, hour=1.7, usual_hour=0.2, usual_day=1.0, record_days=40.0
+        )
+        return headline(replace(facts, records=Records(rise_of_day=True), hour=0.0) if largest else facts)
+
+    assert text_of(-0.4, largest=False).endswith("in a day and 1.7% in the last hour; Bitcoin is down 0.4%")
+    assert text_of(0.4, largest=False).endswith("in a day (Algorand 9.0%) and 1.7% in the last hour")
+    assert text_of(-0.4, largest=True).endswith("; Bitcoin is down 0.4%")
+    assert "Bitcoin" not in text_of(0.4, largest=True)
 
 
 def test_situations_do_not_change_more_than_six_times_a_day(

@@ -136,12 +136,12 @@ HEADLINE: Final[tuple[Sentence[MarketFacts], ...]] = (
         _both(_in(Situation.GREAT_DAY), lambda facts: facts.turned_lately),
     ),
     Sentence(
-        "{Crypto} is {day_moved} in a day{day_leader} and {hour} in the last hour",
+        "{Crypto} is {day_moved} in a day{day_leader} and {hour} in the last hour{bitcoin_apart}",
         "a great day, and the last hour went on with it",
         _both(_in(Situation.GREAT_DAY), _continues),
     ),
     Sentence(
-        "{Crypto} is {day_moved} in a day{day_leader}, its largest {fall_day} in {record}",
+        "{Crypto} is {day_moved} in a day{day_leader}, its largest {fall_day} in {record}{bitcoin_apart}",
         "a great day, the largest on a record of a month or more",
         _both(_in(Situation.GREAT_DAY), _record_day),
     ),
@@ -358,7 +358,10 @@ HEADLINE_GROUPS: Final[Groups[MarketFacts]] = {
     "hour_leader": (
         Sentence(" ({hour_leader_name} {hour_leader_size})", "three coins or more", lambda facts: facts.is_average),
     ),
-    "day_leader": (Sentence(" ({leader} {leader_size})", "three coins or more", lambda facts: facts.is_average),),
+    "day_leader": (
+        Sentence("", "Bitcoin is named instead", lambda facts: facts.is_clearly_against),
+        Sentence(" ({leader} {leader_size})", "three coins or more", lambda facts: facts.is_average),
+    ),
     "bitcoin_apart": (
         Sentence(
             "; Bitcoin is {bitcoin_moved}",

@@ -59,9 +59,11 @@ def _went_both_ways(facts: MarketFacts) -> bool:
 
 
 def _was_flat(facts: MarketFacts) -> bool:
-    """Return whether a day is called flat on a line that no longer is: for up to an hour after a wide move."""
-    wide = facts.line_range is not None and bool(facts.usual_day) and facts.line_range >= _WIDE * (facts.usual_day or 0)
-    return facts.side is MarketSide.FLAT and wide
+    """Return whether a day is called flat that no longer is: for up to an hour after a wide move."""
+    if facts.side is not MarketSide.FLAT or not facts.usual_day:
+        return False
+    wide = facts.line_range is not None and facts.line_range >= _WIDE * facts.usual_day
+    return wide or abs(facts.day or 0.0) > facts.usual_day
 
 
 def _unranked(facts: MarketFacts) -> bool:
