@@ -25,8 +25,9 @@ from gateway.wire.ballots import (
 from gateway.wire.daily import DailyAnswer, Ends
 from gateway.wire.notes import ANY_PREFIX, Chances, Vote, note_of
 from gateway.wire.refusals import Refusal, RefusedError
-from generator.arena.values import BallotVerdict, Round
 from generator.catalog.words import Prediction, RoundPhase
+from generator.values.rounds import Round
+from generator.values.votes import BallotVerdict
 
 __all__ = [
     "ANY_PREFIX",

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from generator.arena.rates import ENOUGH
 from generator.arena.scoring import Ratio
-from generator.arena.values import Bin
+from generator.values.scores import Bin
 
 
 @dataclass(frozen=True, slots=True)

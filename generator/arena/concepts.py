@@ -7,11 +7,12 @@ from typing import Final, NamedTuple
 
 from generator.arena.scores import ORDER, brier, chance_of
 from generator.arena.tally import consensus_of, share_of
-from generator.arena.values import Round, Tally, Triple
 from generator.catalog.durations import DAY_MS
 from generator.catalog.text.concepts import CONCEPTS
 from generator.catalog.text.lessons import FEWEST_HOURS, OUTCOME, HoursOnRecord
 from generator.catalog.words import Call, Concept, Consensus, Prediction
+from generator.values.rounds import Round, Triple
+from generator.values.votes import Tally
 
 _FAT_SIGMAS: Final = 3.0  # of a normal curve with the usual hour of the record
 _MEDIAN_SIGMAS: Final = 0.6745  # the median size of a move by a normal curve

@@ -12,8 +12,10 @@ from typing import Final
 from generator.arena.rates import ENOUGH
 from generator.arena.scores import ORDER
 from generator.arena.scoring import E8, E9, Ratio, brier_e8, log_e9, mean, skill
-from generator.arena.values import ChanceSums, CrowdScores, MeanInterval, Round, Triple
 from generator.catalog.formats import probabilities
+from generator.values.rounds import Round, Triple
+from generator.values.scores import CrowdScores, MeanInterval
+from generator.values.votes import ChanceSums
 
 _PERCENT: Final = 100
 

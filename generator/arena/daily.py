@@ -19,12 +19,12 @@ from generator.arena.intervals import TwoRanges
 from generator.arena.outcome import fix_price
 from generator.arena.published import digest_of
 from generator.arena.ranges import move_percent, quantiles_of
-from generator.arena.rows import PublishedQuestion, QuestionScores, RangeEnds, SealedQuestion
 from generator.arena.scoring import NORMAL_50, NORMAL_90
-from generator.arena.values import DailyQuestion
 from generator.catalog.durations import DAY_MS
 from generator.catalog.formats import iso, ms_of, rounded
 from generator.catalog.words import RoundPhase
+from generator.values.questions import DailyQuestion
+from generator.values.rows import PublishedQuestion, QuestionScores, RangeEnds, SealedQuestion
 
 ASSET: Final = "BTC"
 ASKED_AT_MS: Final = round(ASKED_AT.total_seconds() * 1000)

@@ -20,12 +20,13 @@ from typing import Final, NamedTuple
 from generator.arena.blocks import Cell, bin_of, bins_of
 from generator.arena.rates import enough_for_skill
 from generator.arena.scoring import E8, UNITS, Ratio, brier_e8, mean, skill, units_of
-from generator.arena.values import HoldRecord, HoldScores, Hour, MeanInterval
 from generator.brain.holds import HOURS
 from generator.brain.label import REGIMES
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.formats import probabilities
 from generator.catalog.words import ConfidenceKind
+from generator.values.hours import Hour
+from generator.values.scores import HoldRecord, HoldScores, MeanInterval
 
 KIND: Final = ConfidenceKind.HOLDS_FOUR_HOURS.value
 AHEAD_MS: Final = HOURS * HOUR_MS

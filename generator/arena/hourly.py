@@ -11,11 +11,11 @@ from typing import Final
 from generator.arena import ranges as range_rules
 from generator.arena.outcome import PricePoint, change_bps, fix_price, outcome_of
 from generator.arena.scores import published_triple
-from generator.arena.values import PredictionMade, RangeForecast
 from generator.brain.forecast import CHANCES_KIND, Forecast
 from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.catalog.formats import basis_points
 from generator.catalog.words import Prediction
+from generator.values.hours import PredictionMade, RangeForecast
 
 WINDOW_MS: Final = 10 * MINUTE_MS
 HORIZON_MINUTES: Final = 60

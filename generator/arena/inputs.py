@@ -8,8 +8,8 @@ from generator.arena.ballots import BallotFile
 from generator.arena.life import Forecaster
 from generator.arena.outcome import PricePoint
 from generator.arena.state import RegimeRow
-from generator.arena.values import RangeForecast
 from generator.catalog.text.lessons import HoursOnRecord
+from generator.values.hours import RangeForecast
 
 UNSEEN: Final = "the forecast was not published before the start"
 SET_BACK: Final = "clock was set back"

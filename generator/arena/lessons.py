@@ -12,11 +12,12 @@ from typing import Final
 from generator.arena.concepts import LessonFacts, concept_of, explain, whole_percents
 from generator.arena.scores import brier, chance_of
 from generator.arena.tally import consensus_of, share_of
-from generator.arena.values import Lesson, Round, Tally, Triple
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.durations import MINUTE_MS
 from generator.catalog.text.lessons import HoursOnRecord, Percents, RoundFacts, VoteCounts, lesson_summary
 from generator.catalog.words import Call, Concept, Consensus, PatternType, Prediction
+from generator.values.rounds import Lesson, Round, Triple
+from generator.values.votes import Tally
 
 NO_VOTES: Final = Tally()
 

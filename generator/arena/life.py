@@ -14,12 +14,12 @@ from generator.arena.published import digest_of, forecast_of
 from generator.arena.scores import confidence_percent, published_triple
 from generator.arena.state import KnownState
 from generator.arena.timetable import Slot, asset_of, round_id_of
-from generator.arena.values import Event, Round
 from generator.brain.forecast import CHANCES_KIND, Forecast
 from generator.catalog.formats import basis_points, iso
 from generator.catalog.text.labels import REGIME
 from generator.catalog.text.state import state_words
 from generator.catalog.words import Prediction, RegimeLabel, RoundPhase
+from generator.values.rounds import Event, Round
 
 NO_FORECAST = "no forecast: the brain had none before the start"
 

@@ -13,9 +13,11 @@ from typing import Final
 from generator.arena.blocks import Cell, bin_of, bins_of
 from generator.arena.rates import enough_for_skill
 from generator.arena.scoring import E8, E9, UNITS, Ratio, log_e9, mean, skill, squared_error_e8, units_of
-from generator.arena.values import MeanInterval, MoveHour, MoveScores, PredictionMade, Round
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.words import Prediction
+from generator.values.hours import PredictionMade
+from generator.values.rounds import Round
+from generator.values.scores import MeanInterval, MoveHour, MoveScores
 
 EDGES: Final = (0.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0)  # percent
 HOURS: Final = 24

@@ -23,12 +23,14 @@ from generator.arena.state import KnownState
 from generator.arena.tally import simulated_tally
 from generator.arena.teacher import PredictionChange, RoundChange
 from generator.arena.timetable import Slot, Timetable, revise
-from generator.arena.values import Event, Lesson, PredictionMade, Round, Tally
 from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.catalog.text.lessons import HoursOnRecord
 from generator.catalog.words import Concept, Prediction, RoundPhase
+from generator.values.hours import PredictionMade
+from generator.values.rounds import Event, Lesson, Round
+from generator.values.votes import Tally
 
 LastOutcome = Callable[[str, str], Prediction | None]  # (kind: arena | hourly, asset)
 

@@ -14,12 +14,14 @@ from typing import Any
 from gateway.wire.notes import WHOLE
 from generator.arena.lessons import lesson_of
 from generator.arena.outcome import change_bps, outcome_of
-from generator.arena.rows import Chances, ClaimOfForecast, LessonRow, PublishedRound, SealedForecast
 from generator.arena.scores import confidence_percent
-from generator.arena.values import ChanceSums, Lesson, PredictionMade, Round, Tally, Triple, move_chance
 from generator.brain.forecast import EARNED, ENTER_SMALL, KEEP_SMALL, UNITS
 from generator.catalog.formats import iso, ms_of
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction, RoundPhase
+from generator.values.hours import PredictionMade
+from generator.values.rounds import Lesson, Round, Triple, move_chance
+from generator.values.rows import Chances, ClaimOfForecast, LessonRow, PublishedRound, SealedForecast
+from generator.values.votes import ChanceSums, Tally
 
 
 def canonical_json(value: Any) -> bytes:

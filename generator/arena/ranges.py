@@ -21,20 +21,13 @@ from typing import Final
 from generator.arena.outcome import PricePoint, fix_price
 from generator.arena.rates import rate
 from generator.arena.scoring import E9, NORMAL, TWENTIETHS, UNITS, Ratio, pinball_units, qlike
-from generator.arena.values import (
-    HorizonRecord,
-    MeanInterval,
-    Move,
-    PredictionMade,
-    Proportion,
-    RangeForecast,
-    RangeForecastScore,
-)
 from generator.brain.facts import BASELINES
 from generator.brain.reading import AssetReading
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import rounded
 from generator.catalog.horizons import HORIZONS
+from generator.values.hours import Move, PredictionMade, RangeForecast
+from generator.values.scores import HorizonRecord, MeanInterval, Proportion, RangeForecastScore
 
 BAR_MINUTES: Final = 5
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import sqrt
 from typing import Final
 
-from generator.arena.values import MeanInterval, Proportion
+from generator.values.scores import MeanInterval, Proportion
 
 ENOUGH: Final = 30  # cases, from which on a share says anything
 SKILL_DAYS: Final = 10  # from which on a skill does

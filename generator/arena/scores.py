@@ -17,19 +17,13 @@ from generator.arena.blocks import Cell, bin_of, bins_of
 from generator.arena.moves import MoveSums
 from generator.arena.rates import rate
 from generator.arena.scoring import E8, E9, UNIFORM_BRIER, Ratio, brier_e8, log_e9, mean, skill_percent
-from generator.arena.values import (
-    BeforeCalls,
-    EarlierChances,
-    ForecastScores,
-    PredictionMade,
-    Proportion,
-    Round,
-    Triple,
-    move_chance,
-)
-from generator.brain.forecast import Forecast, MoveChance, OutcomeChances
+from generator.brain.forecast import Forecast
 from generator.catalog.formats import probabilities
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
+from generator.values.chances import MoveChance, OutcomeChances
+from generator.values.hours import PredictionMade
+from generator.values.rounds import Round, Triple, move_chance
+from generator.values.scores import BeforeCalls, EarlierChances, ForecastScores, Proportion
 
 BIN_EDGES: Final = (0.0, 35.0, 40.0, 45.0, 50.0, 60.0, 100.0)
 

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.arena.rates import Z_95, rate
-from generator.arena.values import MeanInterval, Proportion
 from generator.catalog.formats import rounded
+from generator.values.scores import MeanInterval, Proportion
 
 Figures = npt.NDArray[np.float64]
 Figure = TypeVar("Figure", float, Figures)

@@ -5,9 +5,9 @@ from math import log
 from typing import Final
 
 from gateway.wire.notes import TAPPED
-from generator.arena.values import ChanceSums, Tally
 from generator.catalog.formats import rounded
 from generator.catalog.words import Consensus, Prediction
+from generator.values.votes import ChanceSums, Tally
 
 
 def most_said(bullish: float, bearish: float, neutral: float) -> Consensus:

@@ -14,18 +14,11 @@ from generator.arena.crowd import CrowdSums
 from generator.arena.ranges import NOTHING, Counts, RangeCase, RangeSums, new_cases
 from generator.arena.rates import ENOUGH, rate
 from generator.arena.scores import Sums, track_record
-from generator.arena.values import (
-    BacktestScores,
-    ForecastScores,
-    Lesson,
-    LessonMetrics,
-    Pattern,
-    PredictionMade,
-    Proportion,
-    Round,
-    Votes,
-)
 from generator.catalog.words import Consensus, PatternType, RoundPhase
+from generator.values.hours import PredictionMade
+from generator.values.rounds import Lesson, Round
+from generator.values.scores import BacktestScores, ForecastScores, LessonMetrics, Pattern, Proportion
+from generator.values.votes import Votes
 
 
 @dataclass(frozen=True, slots=True)

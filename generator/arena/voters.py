@@ -16,19 +16,11 @@ from gateway.wire.notes import WHOLE, Chances
 from generator.arena.rates import ENOUGH, Z_95, part, rate
 from generator.arena.scores import ORDER
 from generator.arena.scoring import E8, E9, brier_e8, log_e9
-from generator.arena.values import (
-    Burst,
-    MeanInterval,
-    Proportion,
-    RankedVoter,
-    RecordCrowd,
-    ScoredVoter,
-    Tally,
-    Triple,
-    VoterRanking,
-)
 from generator.catalog.durations import MINUTE_MS
 from generator.catalog.words import Prediction
+from generator.values.rounds import Triple
+from generator.values.scores import MeanInterval, Proportion
+from generator.values.votes import Burst, RankedVoter, RecordCrowd, ScoredVoter, Tally, VoterRanking
 
 PRIOR_ROUNDS: Final = 30  # a voter begins as if right in a third of so many rounds
 BURST_VOTES: Final = 20

@@ -10,6 +10,7 @@ from generator.brain.part import Part
 from generator.brain.smoothing import Flags, latched
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
 from generator.market.bars import FloatArray
+from generator.values.chances import MoveChance, OutcomeChances
 
 CHANCES_KIND: Final = "law"
 """How the chances of a forecast are made: from the kept law of moves. It is stored and sealed with them.
@@ -34,34 +35,6 @@ class SideRule(NamedTuple):
 
 
 EARNED: Final = SideRule(0.05, 0.03)  # where the live record has shown that such leads come true
-
-
-@dataclass(frozen=True, slots=True)
-class OutcomeChances:
-    """Chances of the three outcomes over a horizon; they sum to 1.
-
-    >>> OutcomeChances(down=0.30, neutral=0.45, up=0.25).of(Prediction.BEARISH)
-    0.3
-    """
-
-    down: float
-    neutral: float
-    up: float
-
-    def of(self, word: Prediction) -> float:
-        """Return the chance of one outcome."""
-        if word is Prediction.BULLISH:
-            return self.up
-        if word is Prediction.BEARISH:
-            return self.down
-        return self.neutral
-
-
-class MoveChance(NamedTuple):
-    """The chance that the price at the end lies outside the band round the price at the start, and its base rate."""
-
-    chance: float
-    base_rate: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,11 @@ import numpy as np
 
 from generator.brain.columns import Columns
 from generator.brain.doubt import less_sure
-from generator.brain.forecast import OutcomeChances, in_units
+from generator.brain.forecast import in_units
 from generator.brain.outlook import EDGES
 from generator.catalog.horizons import HORIZONS
 from generator.market.bars import FloatArray
+from generator.values.chances import OutcomeChances
 
 LEAST: Final = 0.001
 """The smallest chance that is published: a smaller one is at most this, and one of more than 0.999 at least that."""

@@ -6,8 +6,7 @@ from typing import Final
 from pydantic import Field
 
 from generator.arena import scores
-from generator.arena.values import Triple
-from generator.brain.forecast import Forecast, MoveChance
+from generator.brain.forecast import Forecast
 from generator.brain.reading import AssetReading, Range, VolatilityOutlook
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import band_percent, basis_points, change, fixed, price, share
@@ -24,6 +23,8 @@ from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
 from generator.compose.scores import KIND, Probabilities
+from generator.values.chances import MoveChance
+from generator.values.rounds import Triple
 
 
 class MoveRange(Body):

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from pydantic import Field
 
 from gateway.wire.program import UNNAMED, Program
-from generator.arena.values import ArenaView
 from generator.brain.derivatives import Pressure
 from generator.brain.month import Month
 from generator.brain.reading import BrainReading
@@ -16,6 +15,7 @@ from generator.catalog.words import MarketSide, RegimeLabel
 from generator.compose.body import Body
 from generator.market.bars import BarFrame
 from generator.market.observation import Observation
+from generator.values.view import ArenaView
 
 
 class Change(Body):

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Final
 
 from generator.arena.scores import published_triple
-from generator.brain.forecast import OutcomeChances
 from generator.brain.reading import AssetReading, BrainReading, RegimeReading
 from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
@@ -28,6 +27,7 @@ from generator.catalog.words import RegimeLabel, Trend
 from generator.compose.context import TickContext
 from generator.compose.inputs import fresh, observed, reading_age, reading_of
 from generator.market.bars import BarFrame
+from generator.values.chances import OutcomeChances
 
 FEWEST_BARS: Final = 2  # for a change from one to the next
 

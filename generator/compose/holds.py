@@ -4,7 +4,6 @@ from pydantic import Field
 
 from generator.arena.holds import AHEAD_MS
 from generator.arena.rates import ENOUGH, enough, in_words
-from generator.arena.values import HoldRecord, HoldScores, MeanInterval
 from generator.catalog.counts import quantity
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso_or_none
@@ -17,6 +16,7 @@ from generator.compose.scores import (
     estimate,
     published_rate,
 )
+from generator.values.scores import HoldRecord, HoldScores, MeanInterval
 
 _AHEAD = f"{AHEAD_MS // HOUR_MS} hours"
 

@@ -6,7 +6,6 @@ from typing import Final
 from pydantic import Field
 
 from generator.brain import ladder as brain_ladder
-from generator.brain.forecast import OutcomeChances
 from generator.brain.usual_hours import UsualHour, pairs, usual_hours
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS
@@ -17,6 +16,7 @@ from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.inputs import has_a_month, reading_of
 from generator.market.bars import BarFrame
+from generator.values.chances import OutcomeChances
 
 _HOURS: Final = 24
 DAY_AHEAD: Final = "What the next 24 hours usually do, by hour of the day; null without a month of 5-minute bars."

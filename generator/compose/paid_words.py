@@ -3,7 +3,6 @@
 from dataclasses import fields
 from typing import Final
 
-from generator.brain.forecast import OutcomeChances
 from generator.brain.ladder import LevelChances, Partition
 from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.text.kept import SIDE, STEP
@@ -13,6 +12,7 @@ from generator.compose.context import TickContext
 from generator.compose.inputs import reading_of
 from generator.compose.report import report_facts
 from generator.compose.spells import StateSpells, spells
+from generator.values.chances import OutcomeChances
 
 _OF_REPORT: Final = tuple(each.name for each in fields(ReportFacts))
 _IN_REACH: Final = 0.05  # chance of a level that is spoken of

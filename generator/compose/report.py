@@ -6,7 +6,6 @@ from typing import Final
 
 from generator.arena.rates import rate
 from generator.arena.scoring import Ratio
-from generator.arena.values import HorizonRecord, Proportion
 from generator.brain.like_days import LikeDays as CountedDays
 from generator.brain.like_days import WordSpells
 from generator.brain.month import Month
@@ -27,6 +26,7 @@ from generator.compose.coins import ranges
 from generator.compose.context import TickContext
 from generator.compose.facts import market_now
 from generator.compose.inputs import reading_of
+from generator.values.scores import HorizonRecord, Proportion
 
 _MARKET: Final = tuple(each.name for each in fields(MarketFacts))
 

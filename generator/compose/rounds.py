@@ -11,7 +11,6 @@ from generator.arena.crowd import mean_chances
 from generator.arena.rates import part, shared
 from generator.arena.tally import consensus_of, disagreement_score, most_said
 from generator.arena.timetable import round_id_of
-from generator.arena.values import Burst, ChanceSums, Event, RecordCrowd, Round, Tally
 from generator.arena.voters import burst_shares, record_shares
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.durations import HOUR_MS
@@ -26,6 +25,8 @@ from generator.compose.envelope import NoticeResponse, notice_envelope
 from generator.compose.inputs import observed
 from generator.compose.scores import KIND, Probabilities
 from generator.compose.teacher_lessons import LessonInShort, lesson_in_short, lessons_total, teacher_status
+from generator.values.rounds import Event, Round
+from generator.values.votes import Burst, ChanceSums, RecordCrowd, Tally
 
 
 class RoundInfo(Body):

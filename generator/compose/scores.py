@@ -5,7 +5,6 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from generator.arena import values
 from generator.arena.rates import ENOUGH, enough, in_full, in_words, share, shared
 from generator.arena.scoring import ENOUGH_BLOCKS
 from generator.catalog.counts import listed, quantity
@@ -14,6 +13,19 @@ from generator.catalog.horizons import HORIZONS, HOUR
 from generator.catalog.text.answers import NO_ROUND_COUNTS, NO_ROUND_ENDED, NO_SCORES
 from generator.catalog.words import Call
 from generator.compose.body import Body, Percent, Score
+from generator.values.scores import (
+    NO_ROUNDS,
+    BeforeCalls,
+    Bin,
+    EarlierChances,
+    ForecastScores,
+    HorizonRecord,
+    MeanInterval,
+    MoveScores,
+    Proportion,
+    RangeForecastScore,
+)
+from generator.values.view import ArenaView
 
 KIND = "What the confidence next to it measures."
 
@@ -235,7 +247,7 @@ TOO_SHORT: Final = "Of fewer than ten days, or ten moves, no skill is shown."
 RULE_WORDS: Final = {"last_hour": "the last hour", "last_day": "the last day", "ewma": "EWMA"}
 
 
-def calibration_bin(value: values.Bin) -> CalibrationBin:
+def calibration_bin(value: Bin) -> CalibrationBin:
     """Publish one bin; below 30 cases it says so instead of a rate."""
     hit = None if value.hit is None else published_rate(value.hit)
 
@@ -250,7 +262,7 @@ def calibration_bin(value: values.Bin) -> CalibrationBin:
     )
 
 
-def published_rate(rate: values.Proportion) -> Rate:
+def published_rate(rate: Proportion) -> Rate:
     """Publish a share of cases, below 30 the two counts alone."""
     shown = shared(rate)
     return Rate(
@@ -263,7 +275,7 @@ def published_rate(rate: values.Proportion) -> Rate:
     )
 
 
-def track_record(record: values.ForecastScores) -> TrackRecord:
+def track_record(record: ForecastScores) -> TrackRecord:
     """Publish a track record; the baseline that skill refers to leads the others."""
     names = dict.fromkeys((BASELINE, *record.baselines))
 
@@ -295,11 +307,11 @@ def track_record(record: values.ForecastScores) -> TrackRecord:
     )
 
 
-def _by_call(rates: Mapping[Call, values.Proportion]) -> dict[str, Rate]:
-    return {call.value: published_rate(rates.get(call, values.NO_ROUNDS)) for call in CALLED}
+def _by_call(rates: Mapping[Call, Proportion]) -> dict[str, Rate]:
+    return {call.value: published_rate(rates.get(call, NO_ROUNDS)) for call in CALLED}
 
 
-def _before_calls(before: values.BeforeCalls | None) -> BeforeCallsRecord | None:
+def _before_calls(before: BeforeCalls | None) -> BeforeCallsRecord | None:
     if before is None:
         return None
     return BeforeCallsRecord(
@@ -310,7 +322,7 @@ def _before_calls(before: values.BeforeCalls | None) -> BeforeCallsRecord | None
     )
 
 
-def _earlier(chances: values.EarlierChances) -> EarlierChancesRecord:
+def _earlier(chances: EarlierChances) -> EarlierChancesRecord:
     return EarlierChancesRecord(
         kind=chances.kind,
         predictions=chances.predictions,
@@ -322,7 +334,7 @@ def _earlier(chances: values.EarlierChances) -> EarlierChancesRecord:
     )
 
 
-def move_record(scores: values.MoveScores) -> MoveRecord:
+def move_record(scores: MoveScores) -> MoveRecord:
     """Publish whether prices moved, against the chances that were stored."""
     return MoveRecord(
         n=scores.n,
@@ -340,7 +352,7 @@ def move_record(scores: values.MoveScores) -> MoveRecord:
     )
 
 
-def move_hours(scores: values.MoveScores) -> tuple[MoveHourRow, ...]:
+def move_hours(scores: MoveScores) -> tuple[MoveHourRow, ...]:
     """Publish the same by hour of the day."""
     return tuple(
         MoveHourRow(hour=row.hour, n=row.n, said_percent=row.said_percent, moved=published_rate(row.moved))
@@ -348,7 +360,7 @@ def move_hours(scores: values.MoveScores) -> tuple[MoveHourRow, ...]:
     )
 
 
-def move_statement(scores: values.MoveScores) -> str:
+def move_statement(scores: MoveScores) -> str:
     """Say in plain words what the chances of a move were worth."""
     if not scores.n:
         return "No chance of a move has been scored yet."
@@ -368,7 +380,7 @@ def move_statement(scores: values.MoveScores) -> str:
     return f"{verdict}: Brier skill {skill.value:g}% ({interval})."
 
 
-def _baseline(record: values.ForecastScores, name: str) -> Baseline:
+def _baseline(record: ForecastScores, name: str) -> Baseline:
     return Baseline(
         name=name,
         n=record.resolved,
@@ -377,7 +389,7 @@ def _baseline(record: values.ForecastScores, name: str) -> Baseline:
     )
 
 
-def score_limits(*records: values.ForecastScores, rounds_ended: int = 0) -> tuple[str, ...]:
+def score_limits(*records: ForecastScores, rounds_ended: int = 0) -> tuple[str, ...]:
     """Say that scores are null where nothing that counts has resolved yet, though `rounds_ended` are over."""
     limits = []
     for record in records:
@@ -392,7 +404,7 @@ def score_limits(*records: values.ForecastScores, rounds_ended: int = 0) -> tupl
     return tuple(limits)
 
 
-def looks_better(record: values.ForecastScores) -> bool:
+def looks_better(record: ForecastScores) -> bool:
     """Return whether calls look better than guessing: enough of them, better than the base rate and than chance.
 
     Chance is always naming the outcome that was most frequent before.
@@ -405,7 +417,7 @@ def looks_better(record: values.ForecastScores) -> bool:
     return skill > 0 and low > chance
 
 
-def statement(record: values.ForecastScores) -> str:
+def statement(record: ForecastScores) -> str:
     """Say in plain words what a record shows."""
     if not record.resolved:
         return "No forecast has been scored yet."
@@ -419,7 +431,7 @@ def statement(record: values.ForecastScores) -> str:
     return f"No skill is shown: {figures}."
 
 
-def _call_figures(record: values.ForecastScores) -> str:
+def _call_figures(record: ForecastScores) -> str:
     """Say how often calls were right, against the outcome that was most frequent before."""
     calls = record.hit
     if not calls.n:
@@ -436,7 +448,7 @@ def counted_apart(warm_up: int) -> str:
     return f" A backtest before the start made {warm_up}, counted apart." if warm_up else ""
 
 
-def how_far(view: values.ArenaView) -> HowFar:
+def how_far(view: ArenaView) -> HowFar:
     """Publish the scores of the ranges over every horizon."""
     hour = hour_of(view.how_far)
 
@@ -448,11 +460,11 @@ def how_far(view: values.ArenaView) -> HowFar:
     )
 
 
-def _backtested(view: values.ArenaView) -> tuple[values.HorizonRecord, ...]:
+def _backtested(view: ArenaView) -> tuple[HorizonRecord, ...]:
     return view.backtest.how_far if view.backtest else ()
 
 
-def _horizon_scores(row: values.HorizonRecord) -> HorizonScores:
+def _horizon_scores(row: HorizonRecord) -> HorizonScores:
     return HorizonScores(
         horizon=row.horizon,
         resolved=row.resolved,
@@ -463,7 +475,7 @@ def _horizon_scores(row: values.HorizonRecord) -> HorizonScores:
     )
 
 
-def _range_score(score: values.RangeForecastScore, n: int) -> RangeScore:
+def _range_score(score: RangeForecastScore, n: int) -> RangeScore:
     """Publish how one forecaster did on `n` moves; raise ValueError where there was none to score it on."""
     if score.pinball is None or score.qlike is None:
         raise ValueError(f"{score.name}: a score without a move")
@@ -480,26 +492,26 @@ def _range_score(score: values.RangeForecastScore, n: int) -> RangeScore:
     )
 
 
-def _share(rate: values.Proportion) -> Estimate | None:
+def _share(rate: Proportion) -> Estimate | None:
     if rate.percent is None or not enough(rate):
         return None
     return Estimate(value=rate.percent, low=rate.low_percent, high=rate.high_percent)
 
 
-def estimate(mean: values.MeanInterval) -> Estimate | None:
+def estimate(mean: MeanInterval) -> Estimate | None:
     """Publish a mean with its interval; None where nothing has resolved."""
     if mean.value is None:
         return None
     return Estimate(value=mean.value, low=mean.low, high=mean.high)
 
 
-def performance(view: values.ArenaView) -> Performance:
+def performance(view: ArenaView) -> Performance:
     """Publish the record of the hourly forecasts: how far in short, and which way; arguments as for `track_record`."""
     record = track_record(view.hourly_record)
     return Performance(**record.as_fields(), how_far=_how_far_summary(view))
 
 
-def _how_far_summary(view: values.ArenaView) -> HowFarSummary:
+def _how_far_summary(view: ArenaView) -> HowFarSummary:
     hour = hour_of(view.how_far)
     statement = held_statement(hour, OVER_AN_HOUR) if hour else _none_yet(view)
     if hour is None or not hour.scores:
@@ -515,12 +527,12 @@ def _how_far_summary(view: values.ArenaView) -> HowFarSummary:
     )
 
 
-def hour_of(scores: Iterable[values.HorizonRecord]) -> values.HorizonRecord | None:
+def hour_of(scores: Iterable[HorizonRecord]) -> HorizonRecord | None:
     """Return the scores over one hour, the first figure of the record; None before the first move."""
     return next((row for row in scores if row.horizon == HOUR), None)
 
 
-def hour_statement(view: values.ArenaView) -> str:
+def hour_statement(view: ArenaView) -> str:
     """Say what the ranges over one hour were worth so far; before the first, what a backtest has of them."""
     hour = hour_of(view.how_far)
     if hour:
@@ -528,19 +540,19 @@ def hour_statement(view: values.ArenaView) -> str:
     return _none_yet(view)
 
 
-def _none_yet(view: values.ArenaView) -> str:
+def _none_yet(view: ArenaView) -> str:
     """Say that no move over one hour is known yet, and what a backtest has of them."""
     backtested = hour_of(_backtested(view))
     return NO_MOVES.format(horizon=HORIZONS[HOUR].words) + counted_apart(backtested.resolved if backtested else 0)
 
 
-def far_statement(row: values.HorizonRecord) -> str:
+def far_statement(row: HorizonRecord) -> str:
     """Say how many ranges over one horizon held, and how that compares with simple rules."""
     held = held_statement(row, OVER.format(horizon=HORIZONS[row.horizon].words))
     return f"{held} {against(row)}" if comparable(row) else held
 
 
-def held_statement(row: values.HorizonRecord, over: str = "") -> str:
+def held_statement(row: HorizonRecord, over: str = "") -> str:
     """Say how many ranges held: how many moves ended inside their 90% range; of few, that they are too few.
 
     Args:
@@ -557,12 +569,12 @@ def held_statement(row: values.HorizonRecord, over: str = "") -> str:
     return f"Of {row.resolved} ranges{over} {in_words(inside)} held; 90% should."
 
 
-def comparable(row: values.HorizonRecord) -> bool:
+def comparable(row: HorizonRecord) -> bool:
     """Return whether there are moves of a time long enough to compare forecasters."""
     return row.resolved > 0 and row.blocks >= ENOUGH_BLOCKS
 
 
-def against(row: values.HorizonRecord) -> str:
+def against(row: HorizonRecord) -> str:
     """Say how the ranges compare with those of the simple rules; better is better by both losses."""
     rules = row.scores[1:]
     names: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
@@ -582,7 +594,7 @@ def against(row: values.HorizonRecord) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def compared(score: values.RangeForecastScore) -> Literal["better", "worse", "open"]:
+def compared(score: RangeForecastScore) -> Literal["better", "worse", "open"]:
     """Judge the brain against a simple rule by pinball loss and QLIKE: better by both, worse by one, or open."""
     losses = (score.pinball_saved, score.qlike_saved)
 

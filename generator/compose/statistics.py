@@ -4,7 +4,6 @@ from pydantic import Field
 
 from generator.arena.hourly import HORIZON_MINUTES
 from generator.arena.rates import shared
-from generator.arena.values import CrowdScores
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import CATALOG_VERSION
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS
@@ -27,6 +26,7 @@ from generator.compose.scores import (
     track_record,
 )
 from generator.compose.teacher_lessons import TeacherBrain, teacher_brain
+from generator.values.scores import CrowdScores
 
 
 class MainBrainStatistics(Body):

@@ -4,7 +4,6 @@ from typing import Final
 
 from pydantic import Field
 
-from generator.arena.values import Lesson, Pattern, RankedVoter, ScoredVoter
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso
 from generator.catalog.text.answers import DEVELOPER_NOTE, LEADERBOARD_NOTE, NO_LESSONS, PRIVACY_NOTE, TEACHER_ROLE
@@ -14,6 +13,9 @@ from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.envelope import NoticeResponse, notice_envelope
 from generator.compose.scores import Estimate, Rate, estimate, published_rate
+from generator.values.rounds import Lesson
+from generator.values.scores import Pattern
+from generator.values.votes import RankedVoter, ScoredVoter
 
 
 class TeacherMetrics(Body):

@@ -11,7 +11,6 @@ from gateway.wire.program import UNNAMED, Program
 from gateway.wire.space import reason_of
 from generator.arena.scores import track_record
 from generator.arena.teacher import RunningTotals
-from generator.arena.values import ArenaView, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.downloads import SUMS
 from generator.catalog.links import DAILY_JSON, LADDER_JSON, OPENAPI_JSON, PRACTICE_MONTHS, ROUNDS_JSON
@@ -41,6 +40,8 @@ from generator.site.files.record import daily_file, ladder_file, practice_file, 
 from generator.site.files.sample import bundled_files
 from generator.site.pages.render import Pages, PageView
 from generator.site.resources import Assets, ShippedMonth
+from generator.values.view import ArenaView
+from generator.values.votes import Tally
 
 if TYPE_CHECKING:
     from generator.wings.bucket.site import BucketSite

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from gateway.wire.receipts import did_document, read_public
 from generator.arena.holds import KIND
-from generator.arena.values import Hour
 from generator.catalog.discovery import FEEDS, MENU
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso, price
@@ -37,6 +36,7 @@ from generator.site.files.sample import SAMPLE_PATHS
 from generator.site.files.search import search_file
 from generator.site.pages.practice import own_months
 from generator.site.pages.render import Pages, PageView
+from generator.values.hours import Hour
 
 PREDICTIONS_SHOWN: Final = 700
 LASTING: Final = (ROUNDS_JSON, LADDER_JSON, DAILY_JSON, PRACTICE_MONTHS)  # further files that seldom change

@@ -12,7 +12,6 @@ from typing import Final
 import structlog
 
 from generator.arena.holds import KIND
-from generator.arena.values import Hour
 from generator.brain.engine import Engine
 from generator.brain.label import LABELS
 from generator.brain.outlook import RANGE_BARS
@@ -28,6 +27,7 @@ from generator.record.published import CHECKPOINT
 from generator.runtime.app import ORIGIN_KEY, SEEDED, App
 from generator.runtime.market import DAYS_OF_HISTORY, ROWS_AT_ONCE, MarketReader, has_read, no_progress, to_ms
 from generator.runtime.tick import backtest_arena
+from generator.values.hours import Hour
 
 BACKTEST_HOURS: Final = 48
 LOG_EVERY_PERCENT: Final = 10

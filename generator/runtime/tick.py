@@ -19,7 +19,6 @@ from generator.arena.outcome import PricePoint
 from generator.arena.play import play
 from generator.arena.ranges import ranges_of
 from generator.arena.state import RegimeRow
-from generator.arena.values import ArenaView, RangeForecast
 from generator.brain.forecast import EARNED
 from generator.brain.hourly import futures, state_of
 from generator.brain.reading import BrainReading
@@ -36,6 +35,8 @@ from generator.record.memory.venues import VenueFacts
 from generator.runtime.app import MOVED_KEY, OFFSET_KEY, App
 from generator.runtime.market import SOURCES_DEADLINE_S, to_ms
 from generator.runtime.publication import Report, publish
+from generator.values.hours import RangeForecast
+from generator.values.view import ArenaView
 
 VALID_S: Final = 180
 SPARK_POINTS: Final = 288

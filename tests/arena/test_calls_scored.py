@@ -10,8 +10,9 @@ from statistics import fmean
 import pytest
 
 from generator.arena.scores import Sums, track_record
-from generator.arena.values import ForecastScores, PredictionMade
 from generator.catalog.words import Call, Prediction
+from generator.values.hours import PredictionMade
+from generator.values.scores import ForecastScores
 
 UP, DOWN, FLAT = Prediction.BULLISH, Prediction.BEARISH, Prediction.NEUTRAL
 HOUR = 3_600_000

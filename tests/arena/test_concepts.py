@@ -18,13 +18,14 @@ from generator.arena.concepts import (
 )
 from generator.arena.lessons import lesson_of
 from generator.arena.scores import brier
-from generator.arena.values import Lesson, Round, Tally
 from generator.catalog.discovery import PAGES
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.text.concepts import CONCEPTS, chapter_of
 from generator.catalog.text.lessons import HoursOnRecord
 from generator.catalog.words import Call, Concept, Prediction, RoundPhase
 from generator.site.words.lessons import chosen
+from generator.values.rounds import Lesson, Round
+from generator.values.votes import Tally
 from tests.arena.test_sealing import an_open_round
 from tests.support.arena_inputs import NOON
 

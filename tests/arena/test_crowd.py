@@ -12,9 +12,10 @@ from generator.arena.published import complaint_of, published_round
 from generator.arena.scores import ORDER
 from generator.arena.tally import simulated_tally
 from generator.arena.teacher import RunningTotals
-from generator.arena.values import ChanceSums, Round, Tally, Triple, Votes
 from generator.arena.voters import ChanceScores, Voter, leaderboard
 from generator.catalog.words import Prediction
+from generator.values.rounds import Round, Triple
+from generator.values.votes import ChanceSums, Tally, Votes
 from tests.arena.test_published import a_row
 from tests.arena.test_sealing import an_open_round
 

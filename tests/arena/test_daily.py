@@ -16,8 +16,8 @@ from generator.arena.daily import (
     score,
 )
 from generator.arena.inputs import PlayInputs
-from generator.arena.values import DailyQuestion
 from generator.catalog.words import RoundPhase
+from generator.values.questions import DailyQuestion
 from tests.support.arena_inputs import HOUR, MINUTE, inputs_at, ms
 
 ASKED = ms("2026-11-24T13:00")

@@ -7,8 +7,9 @@ from itertools import pairwise
 import pytest
 
 from generator.arena.holds import EDGES, KIND, HoldTotals
-from generator.arena.values import Bin, HoldScores, Hour
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
+from generator.values.hours import Hour
+from generator.values.scores import Bin, HoldScores
 
 LABELS = ("risk_on", "risk_off", "range", "high_volatility")
 MONDAY = 20_776 * DAY_MS  # 2026-11-19

@@ -5,10 +5,11 @@ import pytest
 from generator.arena.hourly import judge, predict, upcoming_hour
 from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayState, play
-from generator.arena.values import PredictionMade
-from generator.brain.forecast import Forecast, OutcomeChances
+from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Call, Prediction
+from generator.values.chances import OutcomeChances
+from generator.values.hours import PredictionMade
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at
 
 

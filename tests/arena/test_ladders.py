@@ -13,9 +13,9 @@ from generator.arena.ladders.hour import KINDS, WAIT_MS, LadderHour, day_is_over
 from generator.arena.ladders.play import LaddersPlayed, LadderState, judge, make, play_ladders
 from generator.arena.ladders.scores import scores_of
 from generator.arena.ladders.sums import LadderTotals, key
-from generator.arena.values import MeanInterval
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.horizons import HORIZONS
+from generator.values.scores import MeanInterval
 from tests.support.arena_inputs import MINUTE, NOON, inputs_at, price_at
 from tests.support.ladders import ASSETS, hour_at, reached_at, said_at
 

@@ -6,8 +6,9 @@ import pytest
 
 from generator.arena.lessons import lesson_of
 from generator.arena.teacher import LessonSums
-from generator.arena.values import Lesson, Round, Tally
 from generator.catalog.words import Call, Consensus, PatternType, Prediction, RoundPhase
+from generator.values.rounds import Lesson, Round
+from generator.values.votes import Tally
 from tests.arena.test_sealing import an_open_round
 from tests.support.arena_inputs import NOON
 

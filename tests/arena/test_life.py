@@ -7,8 +7,8 @@ import pytest
 from generator.arena.life import NO_FORECAST, advance, shown_at
 from generator.arena.outcome import PricePoint, change_bps, outcome_of
 from generator.arena.play import PlayResult, PlayState, play
-from generator.arena.values import Round
 from generator.catalog.words import Prediction, RoundPhase
+from generator.values.rounds import Round
 from tests.arena.test_sealing import an_open_round
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at, no_forecast
 

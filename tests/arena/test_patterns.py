@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.arena.teacher import AGREED, ALL, DIFFERED, LessonSums, PatternSums, finding, sign_test
-from generator.arena.values import Lesson, Pattern
 from generator.catalog.words import Consensus, PatternType
+from generator.values.rounds import Lesson
+from generator.values.scores import Pattern
 from tests.support import builders
 
 KINDS = {

@@ -9,10 +9,12 @@ from generator.arena.inputs import PlayInputs
 from generator.arena.play import PlayResult, PlayState, play, sound
 from generator.arena.state import KnownState, RegimeRow
 from generator.arena.tally import simulated_tally
-from generator.arena.values import PredictionMade, Round, Tally
 from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Concept, MarketSide, Prediction, RoundPhase, VolatilityWord
+from generator.values.hours import PredictionMade
+from generator.values.rounds import Round
+from generator.values.votes import Tally
 from tests.arena.test_sealing import an_open_round
 from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, forecast_at, inputs_at, prices_at
 

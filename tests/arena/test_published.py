@@ -11,8 +11,9 @@ from generator.arena.inputs import PlayInputs
 from generator.arena.lessons import lesson_of
 from generator.arena.play import PlayState, play
 from generator.arena.published import complaint_of, digest_of, published_round, round_of_row
-from generator.arena.rows import LessonRow
-from generator.arena.values import Lesson, Round, Tally
+from generator.values.rounds import Lesson, Round
+from generator.values.rows import LessonRow
+from generator.values.votes import Tally
 from tests.support.arena_inputs import HOUR, NOON, inputs_at
 
 VOTES = Tally(5, 2, 1)

@@ -28,8 +28,9 @@ from generator.arena.ranges import (
 from generator.arena.scores import Sums
 from generator.arena.scoring import ENOUGH_BLOCKS, NORMAL, Ratio
 from generator.arena.teacher import RunningTotals, Scored
-from generator.arena.values import Move, PredictionMade, RangeForecast, RangeForecastScore
 from generator.catalog.horizons import HORIZONS
+from generator.values.hours import Move, PredictionMade, RangeForecast
+from generator.values.scores import RangeForecastScore
 from tests.support import builders
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at, ranges_at
 from tests.support.ranges import range_of

@@ -10,9 +10,11 @@ from generator.arena.published import published_round
 from generator.arena.rates import counted, in_full, in_words, part, rate, share
 from generator.arena.tally import simulated_tally
 from generator.arena.timetable import Timetable
-from generator.arena.values import ArenaView, Lesson, Round, Tally
 from generator.arena.voters import CountedVote, Voter, bursts
 from generator.catalog.words import Consensus, PatternType, Prediction, RoundPhase
+from generator.values.rounds import Lesson, Round
+from generator.values.view import ArenaView
+from generator.values.votes import Tally
 from tests.arena.test_sealing import an_open_round
 from tests.arena.test_values import scored
 from tests.support.arena_inputs import HOUR, MINUTE, NOON

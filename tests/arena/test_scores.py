@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from generator.arena.rates import rate
 from generator.arena.scores import BIN_EDGES, ORDER, Sums, published_triple, track_record
-from generator.arena.values import PredictionMade
-from generator.brain.forecast import OutcomeChances
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
+from generator.values.chances import OutcomeChances
+from generator.values.hours import PredictionMade
 from tests.support import filled_memory
 
 WORDS = st.sampled_from(list(Prediction))

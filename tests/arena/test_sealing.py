@@ -9,8 +9,8 @@ import pytest
 from generator.arena.life import open_round, schedule_round
 from generator.arena.published import canonical_json, digest_of, forecast_of
 from generator.arena.timetable import Timetable
-from generator.arena.values import Round
 from generator.catalog.words import Prediction
+from generator.values.rounds import Round
 from tests.support.arena_inputs import NOON, forecast_at
 
 

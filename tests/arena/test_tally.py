@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.arena.tally import consensus_of, disagreement_score, simulated_tally
-from generator.arena.values import Tally
 from generator.catalog.words import Consensus
 from generator.compose.rounds import human_consensus_block
+from generator.values.votes import Tally
 
 COUNTS = st.integers(0, 10_000)
 TALLIES = st.builds(Tally, COUNTS, COUNTS, COUNTS)

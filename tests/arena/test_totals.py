@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from generator.arena.teacher import RunningTotals
-from generator.arena.values import PredictionMade, Round
 from generator.catalog.words import Prediction, RoundPhase
+from generator.values.hours import PredictionMade
+from generator.values.rounds import Round
 from tests.arena.test_sealing import an_open_round
 from tests.arena.test_values import CASES
 

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from generator.arena.play import PlayState, play
 from generator.arena.scores import ORDER, Sums, track_record
 from generator.arena.timetable import Timetable, asset_of
-from generator.arena.values import ForecastScores, MeanInterval, PredictionMade, Proportion
 from generator.arena.voters import CountedVote, Voter, by_record
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import Call, Prediction, RoundPhase
+from generator.values.hours import PredictionMade
+from generator.values.scores import ForecastScores, MeanInterval, Proportion
 from tests.arena.test_sealing import an_open_round
 from tests.support.arena_inputs import MINUTE, NOON, inputs_at
 

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.arena.rates import in_words, share
-from generator.arena.values import Tally
 from generator.arena.voters import (
     CountedVote,
     Voter,
@@ -17,6 +16,7 @@ from generator.arena.voters import (
     record_shares,
 )
 from generator.catalog.words import Prediction
+from generator.values.votes import Tally
 from tests.support.arena_inputs import HOUR, MINUTE, NOON
 
 UP, DOWN, FLAT = Prediction.BULLISH, Prediction.BEARISH, Prediction.NEUTRAL

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from generator.arena.values import (
+from generator.catalog.words import Call
+from generator.compose.all import compose
+from generator.values.scores import (
     BeforeCalls,
     Bin,
     ForecastScores,
@@ -15,8 +17,6 @@ from generator.arena.values import (
     Proportion,
     RangeForecastScore,
 )
-from generator.catalog.words import Call
-from generator.compose.all import compose
 from tests.support.builders import NOW_MS, full_context, rate, record
 from tests.support.walk import strings
 

@@ -5,17 +5,6 @@ from math import nan
 
 import pytest
 
-from generator.arena.values import (
-    BacktestScores,
-    Burst,
-    ChanceSums,
-    CrowdScores,
-    LockedCrowd,
-    MeanInterval,
-    RecordCrowd,
-    ScoredVoter,
-    Tally,
-)
 from generator.brain.reading import VolatilityOutlook
 from generator.catalog.words import Consensus
 from generator.compose.coins import expected_move
@@ -24,6 +13,8 @@ from generator.compose.rounds import crowd_chances, human_consensus, shared_inte
 from generator.compose.scores import hour_statement
 from generator.compose.statistics import crowd_record
 from generator.compose.teacher_lessons import score_place, teacher_lessons
+from generator.values.scores import BacktestScores, CrowdScores, MeanInterval
+from generator.values.votes import Burst, ChanceSums, LockedCrowd, RecordCrowd, ScoredVoter, Tally
 from tests.support import builders
 from tests.support.ranges import how_far
 

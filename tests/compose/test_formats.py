@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generator.arena.scores import published_triple
-from generator.brain.forecast import OutcomeChances
 from generator.catalog import formats
+from generator.values.chances import OutcomeChances
 
 shares = st.floats(0.0, 1.0)
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from generator.arena.values import HoldRecord, HoldScores, MeanInterval, Proportion
 from generator.compose.holds import holds_statement, regime_record, regime_reliability
 from generator.compose.regime import regime
 from generator.compose.statistics import statistics
+from generator.values.scores import HoldRecord, HoldScores, MeanInterval, Proportion
 from tests.support.builders import empty_memory_context, full_context, holds
 
 LIVE = holds().live

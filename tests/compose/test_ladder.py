@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from generator.arena.values import NO_LADDER_SCORES
 from generator.brain.ladder import LEAST
 from generator.catalog.assets import ASSETS
 from generator.catalog.horizons import HORIZONS
 from generator.compose.ladder import ladder, pair_rows, partition, ranges_of_week
+from generator.values.ladders import NO_LADDER_SCORES
 from tests.support.bodies import paid
 from tests.support.builders import full_context
 

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import pytest
 
-from generator.arena.values import Bin, MoveScores, Proportion
 from generator.compose.free import FreeBodies
 from generator.compose.plots import plots
+from generator.values.scores import Bin, MoveScores, Proportion
 from tests.support.bodies import composed, paid
 from tests.support.builders import full_context
 

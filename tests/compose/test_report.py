@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generator.arena.values import ArenaView
 from generator.catalog.assets import ASSETS
 from generator.catalog.text.report.sentences import Part
 from generator.compose.body import encode
@@ -16,6 +15,7 @@ from generator.compose.context import TickContext
 from generator.compose.paid_human_report import report as report_of
 from generator.compose.report import report_facts
 from generator.compose.spells import spells
+from generator.values.view import ArenaView
 from tests.compose.test_plots import plot as plot_of
 from tests.compose.test_plots import series as series_of
 from tests.support.builders import full_context

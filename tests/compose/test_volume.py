@@ -12,9 +12,10 @@ from typing import Any, Final
 
 import pytest
 
-from generator.arena.values import Event, MeanInterval, MoveScores, Proportion
 from generator.catalog.endpoints import ENDPOINTS
 from generator.compose.all import compose_free
+from generator.values.rounds import Event
+from generator.values.scores import MeanInterval, MoveScores, Proportion
 from tests.support.bodies import free
 from tests.support.builders import CONTEXTS
 

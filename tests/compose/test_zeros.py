@@ -3,9 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from generator.arena.values import Burst, LockedCrowd, RangeWeek, RecordCrowd, Tally
 from generator.brain.derivatives import Pressure
-from generator.brain.forecast import OutcomeChances
 from generator.brain.ladder import Partition
 from generator.brain.reading import Range
 from generator.compose.coins import ranges
@@ -13,6 +11,9 @@ from generator.compose.context import TickContext
 from generator.compose.derivatives import funding
 from generator.compose.ladder import asset_partition, ranges_of_week
 from generator.compose.rounds import crowd_by_record, human_consensus_block, vote_bursts
+from generator.values.chances import OutcomeChances
+from generator.values.hours import RangeWeek
+from generator.values.votes import Burst, LockedCrowd, RecordCrowd, Tally
 from tests.support.builders import asset_observation, full_context
 from tests.support.clock import NOON
 

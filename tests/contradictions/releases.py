@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from sqlalchemy import select
 
-from generator.arena.values import Lesson, PredictionMade
 from generator.catalog.words import Call
 from generator.record.memory import tables
 from generator.record.memory.exports import FOREVER_MS
@@ -21,6 +20,8 @@ from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
 from generator.site.words.lessons import chosen
+from generator.values.hours import PredictionMade
+from generator.values.rounds import Lesson
 from tests.contradictions.lesson_rows import LESSON, SEQUENCE, LessonSequence, LessonText
 from tests.contradictions.release_rows import RELEASE, Counted, Release, visible
 from tests.contradictions.story_rows import STORY, paid_texts

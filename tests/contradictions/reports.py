@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 
 from generator.arena.scoring import Ratio
-from generator.arena.values import ArenaView, HorizonRecord, RangeDay, RangeForecastScore
 from generator.brain.engine import Engine
 from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
@@ -22,6 +21,9 @@ from generator.compose.report import report_facts
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 from generator.market.history import CAPACITY_BARS
 from generator.market.observation import AssetObservation
+from generator.values.hours import RangeDay
+from generator.values.scores import HorizonRecord, RangeForecastScore
+from generator.values.view import ArenaView
 from tests.contradictions.sweep import Found
 from tests.support.builders import empty_arena, full_context
 from tests.words.raw import DAY, HOUR, History, Raw

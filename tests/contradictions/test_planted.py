@@ -12,13 +12,14 @@ import pytest
 
 from generator.arena.lessons import lesson_of
 from generator.arena.published import published_round
-from generator.arena.values import Round, Tally
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import change as published_change
 from generator.catalog.words import Call, Concept, Prediction
 from generator.compose.all import compose
 from generator.compose.free import FreeBodies
 from generator.site.pages.render import Pages, PageView
+from generator.values.rounds import Round
+from generator.values.votes import Tally
 from tests.arena.test_concepts import MONDAY_NOON, a_round
 from tests.contradictions.lesson_rows import LESSON, SEQUENCE, LessonSequence, LessonText
 from tests.contradictions.release_rows import RELEASE, Counted, Release, visible

@@ -28,7 +28,6 @@ from generator.arena.scores import track_record
 from generator.arena.state import RegimeRow
 from generator.arena.teacher import RunningTotals
 from generator.arena.timetable import Timetable
-from generator.arena.values import Hour, PredictionMade, RangeForecast, Round, Tally
 from generator.brain.forecast import Forecast
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.formats import iso
@@ -41,6 +40,9 @@ from generator.record.memory import history, log
 from generator.record.memory import tables as t
 from generator.record.memory.rows import row_of
 from generator.record.memory.store import Memory
+from generator.values.hours import Hour, PredictionMade, RangeForecast
+from generator.values.rounds import Round
+from generator.values.votes import Tally
 from tests.inbox.many_ballots import ballot, key
 from tests.support.arena_inputs import CONFIG, forecast_at, prices_at, ranges_at, salt_at
 

@@ -8,13 +8,14 @@ import pytest
 from sqlalchemy import select
 
 from generator.arena.ranges import due_ms
-from generator.arena.values import Hour, PredictionMade, Round
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import iso
 from generator.catalog.words import RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.rows import values_in
 from generator.record.memory.store import Memory
+from generator.values.hours import Hour, PredictionMade
+from generator.values.rounds import Round
 from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, store_tick
 from tests.support.databases import url_in
 

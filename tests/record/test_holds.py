@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy import text
 
 from generator.arena.holds import KIND, HoldTotals
-from generator.arena.values import Hour
 from generator.errors import BackupError
 from generator.keep.audit import audit_memory
 from generator.record.memory import holds
 from generator.record.memory.store import Memory
+from generator.values.hours import Hour
 from tests.arena.test_holds import MONDAY, at, random_hours
 from tests.record.test_schema import make_older, run_sql
 from tests.support.databases import url_in

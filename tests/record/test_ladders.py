@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from generator.arena.published import canonical_json, digest_of
-from generator.arena.values import Move
 from generator.catalog.durations import DAY_MS
 from generator.catalog.horizons import HORIZONS
 from generator.errors import BackupError
@@ -23,6 +22,7 @@ from generator.record.audit.ladders import LadderLog, Revealed, file_complaint
 from generator.record.log.tiles import unbundle
 from generator.record.memory import ladders
 from generator.runtime import tick
+from generator.values.hours import Move
 from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, inputs_at, ms
 from tests.support.databases import dump, url_in
 from tests.support.file_schemas import faults

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from generator.arena.earned import KIND, LeadDay
-from generator.arena.values import Move, PredictionMade, RangeDay, RangeWeek
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Call, Prediction
 from generator.record.memory import rounds
 from generator.record.memory.store import Memory
+from generator.values.hours import Move, PredictionMade, RangeDay, RangeWeek
 from tests.support import filled_memory
 from tests.support.arena_inputs import HOUR, NOON
 from tests.support.databases import url_in

@@ -10,11 +10,11 @@ from sqlalchemy import Table, insert, select
 
 from generator.arena.holds import KIND
 from generator.arena.state import RegimeRow
-from generator.arena.values import Event
 from generator.catalog.words import MarketSide, VolatilityWord
 from generator.record.memory import tables as t
 from generator.record.memory.rows import insert_all, row_of
 from generator.record.memory.store import Memory
+from generator.values.rounds import Event
 from tests.support import builders
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, play_tick
 from tests.support.databases import url_in

@@ -9,12 +9,12 @@ import pytest
 
 from generator.arena.ballots import Refusal
 from generator.arena.tally import simulated_tally
-from generator.arena.values import Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Prediction, RoundPhase
 from generator.inbox.folder import Inbox
 from generator.record.memory.store import Memory
 from generator.runtime import tick
+from generator.values.votes import Tally
 from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick, store_tick
 from tests.support.databases import dump, reopen, url_in
 

@@ -12,10 +12,10 @@ import pytest
 from sqlalchemy import create_engine, event, text
 
 from generator.arena.inputs import PlayInputs
-from generator.arena.values import ArenaView
 from generator.catalog.words import RoundPhase
 from generator.errors import MemoryUnreadable
 from generator.record.memory.store import Memory
+from generator.values.view import ArenaView
 from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick, store_tick
 from tests.support.databases import dump, url_in
 

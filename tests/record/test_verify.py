@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from generator.arena.rates import in_full, rate
-from generator.arena.values import BeforeCalls
 from generator.record.audit.scores import far_line, score_line
 from generator.record.keys import add_key, drop_old_keys, read_keys
 from generator.record.log.note import Checkpoint, Signer
 from generator.record.log.tiles import Edge, leaf_hash
+from generator.values.scores import BeforeCalls
 from tests.arena.test_published import a_row
 from tests.record.test_log import entries
 from tests.support import builders

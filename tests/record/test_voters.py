@@ -11,13 +11,13 @@ from algosdk.account import address_from_private_key
 from sqlalchemy import insert
 
 from gateway.wire.notes import Chances
-from generator.arena.values import Burst, LockedCrowd, RecordCrowd
 from generator.arena.voters import ChanceScores
 from generator.catalog.durations import DAY_MS
 from generator.catalog.words import Prediction
 from generator.record.memory import tables as t
 from generator.record.memory.ballots import crowd_of
 from generator.record.memory.store import Memory
+from generator.values.votes import Burst, LockedCrowd, RecordCrowd
 from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick, store_tick, voter
 from tests.support.databases import dump, reopen, url_in
 

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 import brotli
 import pytest
 
-from generator.arena.values import Round
 from generator.catalog.discovery import FEEDS, PAGES, SHARE_PICTURE, SHARE_PICTURES
 from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import ENDPOINTS
@@ -22,6 +21,7 @@ from generator.catalog.words import RoundPhase
 from generator.record.memory.store import Memory
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
+from generator.values.rounds import Round
 from tests.support.clock import NOON, ManualClock
 from tests.support.services import opened
 

@@ -5,7 +5,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from generator.arena.values import PredictionMade
 from generator.brain.forecast import CHANCES_KIND, EARNED, SideRule
 from generator.catalog.words import Call, Prediction, SourceMode
 from generator.market.bars import BarFrame
@@ -13,6 +12,7 @@ from generator.market.observation import Observation
 from generator.market.source import Progress, Source
 from generator.runtime.market import to_ms
 from generator.runtime.tick import tick
+from generator.values.hours import PredictionMade
 from tests.support import filled_memory
 from tests.support.clock import NOON, ManualClock
 from tests.support.services import opened, run

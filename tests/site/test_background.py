@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from generator.arena.values import Hour
 from generator.catalog.assets import ASSETS
 from generator.compose.all import compose
 from generator.compose.body import Body
@@ -25,6 +24,7 @@ from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.site.files.background import BackgroundFiles, Renewed, StaticFiles, TickFiles
 from generator.site.files.pictures import PICTURES, Drawing, Pictures
+from generator.values.hours import Hour
 from tests.support.builders import NOW_MS, full_context
 from tests.support.clock import ManualClock
 from tests.support.disks import FailingDisk

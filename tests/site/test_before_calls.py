@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from generator.arena.rates import rate
-from generator.arena.values import BeforeCalls
 from generator.catalog.words import Call
 from generator.site.pages.render import PageView
+from generator.values.scores import BeforeCalls
 from tests.support.builders import HOUR_MS
 from tests.support.page_view import START_MS, Rendered, context, predictions, view_of
 

@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from generator.arena.values import Move, PredictionMade
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.text.chapters import CHAPTERS, EARLIER
@@ -22,6 +21,7 @@ from generator.market.bars import BAR_FIELDS, BarFrame
 from generator.site.pages.chapters.chapter import Ask, Facts, Guess
 from generator.site.pages.learn import ASKED, chapter_view
 from generator.site.words.month import HourlyMonth, hourly_month
+from generator.values.hours import Move, PredictionMade
 from tests.support.builders import empty_arena
 from tests.support.page_view import Rendered, predictions, rendered, view
 

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import pytest
 
 from generator.arena.rates import rate
-from generator.arena.values import ForecastScores
 from generator.catalog.durations import DAY_MS
 from generator.catalog.horizons import HORIZONS
 from generator.compose.coins import MoveRange
@@ -16,6 +15,7 @@ from generator.site.charts.now import live_round
 from generator.site.charts.plot import ROW_LABEL, ROW_VALUE, WIDTH, Chart, tick_text
 from generator.site.charts.ranges import how_far as ranges_of
 from generator.site.charts.record import coverage, rates, saved, skills
+from generator.values.scores import ForecastScores
 from tests.support.builders import NOW_MS
 from tests.support.page_view import START_MS, arena
 from tests.support.ranges import how_far

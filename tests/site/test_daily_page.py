@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from generator.arena.daily import named, score
-from generator.arena.values import DailyQuestion
 from generator.catalog.words import RoundPhase
 from generator.compose.context import TickContext
 from generator.market.bars import BAR_FIELDS, BarFrame
 from generator.site.pages.daily import daily_view, hourly_prices, reach, title
 from generator.site.pages.render import Pages
+from generator.values.questions import DailyQuestion
 from tests.support.arena_inputs import HOUR, MINUTE, ms
 from tests.support.page_view import context, view
 

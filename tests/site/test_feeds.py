@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from generator.arena.holds import KIND
-from generator.arena.values import Hour
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import MarketSide, SourceMode, VolatilityWord
 from generator.record.memory.history import RegimeChange
 from generator.site.files.feeds import CHANGES_READ, ENTRIES, feeds
+from generator.values.hours import Hour
 from tests.site.test_daily_page import OPEN, OVER
 from tests.support.builders import HOUR_MS
 from tests.support.page_view import SITE, START_MS, rounds

@@ -7,7 +7,6 @@ from xml.etree import ElementTree as ET
 import pytest
 from markupsafe import Markup
 
-from generator.arena.values import Hour
 from generator.brain.reading import NO_AXES, Axes, Range
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS, HOUR_MS
@@ -17,6 +16,7 @@ from generator.site.charts.history import WINDOWS, Lately, history, uptime
 from generator.site.files.history import FILES, card, histories, hours_csv
 from generator.site.pages.render import Pages
 from generator.site.words.days import days
+from generator.values.hours import Hour
 from tests.blocks import blocks, prints
 from tests.support.builders import NOW_MS, full_context
 from tests.support.page_view import Rendered, view

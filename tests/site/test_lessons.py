@@ -8,10 +8,11 @@ import pytest
 
 from generator.arena.concepts import FITS
 from generator.arena.lessons import lesson_of
-from generator.arena.values import Hour, Lesson
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.words import Prediction
 from generator.site.words.days import days
+from generator.values.hours import Hour
+from generator.values.rounds import Lesson
 from tests.arena.test_concepts import MONDAY_NOON, NO_ONE, a_round
 from tests.support.page_view import Rendered, view
 

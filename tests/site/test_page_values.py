@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from generator.arena.values import HoldScores, PredictionMade
-from generator.brain.forecast import OutcomeChances
 from generator.catalog.assets import ASSETS
 from generator.catalog.links import asset_path
 from generator.catalog.text.state import ROUGHNESS, side_words
@@ -18,6 +16,9 @@ from generator.catalog.words import BIAS_OF_CALL, Call, MarketSide, SourceMode, 
 from generator.compose.all import compose_free
 from generator.compose.context import TickContext
 from generator.site.pages.render import Pages
+from generator.values.chances import OutcomeChances
+from generator.values.hours import PredictionMade
+from generator.values.scores import HoldScores
 from tests.support import builders
 from tests.support.builders import HOUR_MS, NOW_MS
 from tests.support.page_view import context, predictions, rounds, view_of

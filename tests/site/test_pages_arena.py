@@ -9,7 +9,6 @@ import pytest
 
 from gateway.wire.notes import TAPPED
 from generator.arena.rates import rate
-from generator.arena.values import Burst, LockedCrowd, MeanInterval, RecordCrowd, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.compose.rounds import CrowdChances
@@ -19,6 +18,8 @@ from generator.site.pages.arena import burst_words, chances_words, crowd_scores,
 from generator.site.pages.record import headline
 from generator.site.pages.render import PageView
 from generator.site.words.reference import Reference
+from generator.values.scores import MeanInterval
+from generator.values.votes import Burst, LockedCrowd, RecordCrowd, Tally
 from tests.support import builders
 from tests.support.builders import CONTEXTS, NOW_MS, SEALED_PROBABILITIES, SEALED_SALT
 from tests.support.page_view import Rendered, arena, predictions, rendered, rounds, view, view_of

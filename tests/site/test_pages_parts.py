@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from generator.arena.rates import rate
-from generator.arena.values import BacktestScores, Bin, LessonMetrics, MoveScores, Proportion
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.errors import PublishError
@@ -19,6 +18,7 @@ from generator.site.pages.rounds import who_was_right
 from generator.site.resources import Resources
 from generator.site.words import format as page_format
 from generator.site.words.reference import Reference, type_name
+from generator.values.scores import BacktestScores, Bin, LessonMetrics, MoveScores, Proportion
 from tests.support.builders import NOW_MS, empty_arena
 from tests.support.page_view import Rendered, arena, predictions, view
 from tests.support.ranges import how_far

@@ -18,7 +18,6 @@ import pytest
 from sqlalchemy import update
 
 from generator.arena.rates import ENOUGH, in_full, rate, share
-from generator.arena.values import PredictionMade, Round
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.links import asset_path
@@ -33,6 +32,8 @@ from generator.site.files.pictures import drawings, svg
 from generator.site.pages.render import Pages
 from generator.site.resources import Resources
 from generator.site.words.format import moment
+from generator.values.hours import PredictionMade
+from generator.values.rounds import Round
 from tests.support.builders import HOUR_MS, NOW_MS
 from tests.support.databases import url_in
 from tests.support.filled_memory import fill, game, prediction

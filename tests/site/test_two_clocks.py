@@ -10,11 +10,11 @@ from typing import Final
 
 import pytest
 
-from generator.arena.values import Hour
 from generator.catalog.words import SourceMode
 from generator.site.files.record import rounds_file
 from generator.site.pages.render import PageView
 from generator.site.words.days import days
+from generator.values.hours import Hour
 from tests.support import builders
 from tests.support.builders import NOW_MS
 from tests.support.page_view import START_MS, Rendered, context, predictions, rendered, rounds, view_of

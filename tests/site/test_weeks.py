@@ -8,12 +8,12 @@ from itertools import count
 from statistics import NormalDist
 from typing import Any
 
-from generator.arena.values import Move, PredictionMade
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.words import Prediction, SourceMode
 from generator.site.files.feeds import ENTRIES, feeds
 from generator.site.words.weeks import WEEK_MS, Week, week, week_begins
+from generator.values.hours import Move, PredictionMade
 from tests.support.page_view import SITE, Rendered, predictions, rendered, rounds, view
 
 BEGIN = round(datetime(2026, 11, 16, tzinfo=UTC).timestamp() * 1000)

@@ -19,14 +19,16 @@ from generator.arena.ballots import BallotFile
 from generator.arena.inputs import ArenaConfig, PlayInputs
 from generator.arena.outcome import PricePoint
 from generator.arena.state import RegimeRow
-from generator.arena.values import ArenaView, RangeForecast
-from generator.brain.forecast import CALLS, EARNED, Forecast, OutcomeChances, follow, in_units
+from generator.brain.forecast import CALLS, EARNED, Forecast, follow, in_units
 from generator.catalog.assets import ASSETS
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.words import Prediction
 from generator.cli._ballot import sign_ballot
 from generator.record.memory.store import Memory
 from generator.runtime import tick
+from generator.values.chances import OutcomeChances
+from generator.values.hours import RangeForecast
+from generator.values.view import ArenaView
 from tests.support.ranges import range_of
 
 MINUTE = 60_000

@@ -9,37 +9,11 @@ import numpy as np
 
 from generator.arena.holds import KIND, HoldTotals
 from generator.arena.teacher import ALL
-from generator.arena.values import (
-    ArenaView,
-    Bin,
-    Burst,
-    Event,
-    ForecastScores,
-    HoldRecord,
-    Hour,
-    LadderScore,
-    LadderScores,
-    Lesson,
-    LessonMetrics,
-    LockedCrowd,
-    MeanInterval,
-    PartitionScore,
-    Pattern,
-    Proportion,
-    RangeDay,
-    RangeWeek,
-    RankedVoter,
-    RecordCrowd,
-    ReliabilityBin,
-    Round,
-    Tally,
-    VoterRanking,
-)
 from generator.brain.columns import Columns
 from generator.brain.derivatives import NO_PRESSURE, Pressure
 from generator.brain.evidence import Evidence
 from generator.brain.facts import BASELINES, AssetWeek, MarketWeek
-from generator.brain.forecast import Forecast, OutcomeChances
+from generator.brain.forecast import Forecast
 from generator.brain.label import REGIMES
 from generator.brain.ladder import Ladder, Partition, ladders
 from generator.brain.ranges import RangeModel
@@ -93,6 +67,13 @@ from generator.market.observation import (
     OrderBook,
     SourceHealth,
 )
+from generator.values.chances import OutcomeChances
+from generator.values.hours import Hour, RangeDay, RangeWeek
+from generator.values.ladders import LadderScore, LadderScores, PartitionScore, ReliabilityBin
+from generator.values.rounds import Event, Lesson, Round
+from generator.values.scores import Bin, ForecastScores, HoldRecord, LessonMetrics, MeanInterval, Pattern, Proportion
+from generator.values.view import ArenaView
+from generator.values.votes import Burst, LockedCrowd, RankedVoter, RecordCrowd, Tally, VoterRanking
 from tests.support.markets import market
 from tests.support.ranges import how_far
 

@@ -8,13 +8,14 @@ from typing import Any
 
 from sqlalchemy import insert
 
-from generator.arena.values import Lesson, Move, PredictionMade, Round
 from generator.catalog.assets import ASSETS
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.words import PREDICTION_OF_CALL, Prediction, RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.rows import row_of
 from generator.record.memory.store import Memory
+from generator.values.hours import Move, PredictionMade
+from generator.values.rounds import Lesson, Round
 from tests.support import builders
 from tests.support.databases import url_in
 from tests.support.ranges import range_of

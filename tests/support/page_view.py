@@ -9,16 +9,6 @@ from typing import Any, Final
 
 from generator.arena.published import published_round
 from generator.arena.rates import rate
-from generator.arena.values import (
-    ArenaView,
-    Bin,
-    ForecastScores,
-    Lesson,
-    LessonMetrics,
-    PredictionMade,
-    Round,
-    Tally,
-)
 from generator.brain.reading import Axes, BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import (
@@ -42,6 +32,11 @@ from generator.compose.free import FreeBodies
 from generator.market.observation import SourceHealth
 from generator.site.pages.render import Pages, PageView
 from generator.site.words.reference import Reference
+from generator.values.hours import PredictionMade
+from generator.values.rounds import Lesson, Round
+from generator.values.scores import Bin, ForecastScores, LessonMetrics
+from generator.values.view import ArenaView
+from generator.values.votes import Tally
 from tests.support import builders
 from tests.support.builders import HOUR_MS, NOW_MS, PRICES
 from tests.support.filled_memory import prediction

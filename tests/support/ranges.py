@@ -5,8 +5,9 @@ from statistics import NormalDist
 
 from generator.arena.ranges import RangeSums, counts_of
 from generator.arena.scoring import NORMAL
-from generator.arena.values import HorizonRecord, Move, RangeForecast
 from generator.catalog.horizons import HORIZONS
+from generator.values.hours import Move, RangeForecast
+from generator.values.scores import HorizonRecord
 
 HOUR_MS = 3_600_000
 

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.arena.lessons import lesson_of
-from generator.arena.values import Lesson, Round, Tally, Triple
 from generator.brain.moves import Moves
 from generator.brain.record import Record
 from generator.catalog.assets import ASSET_NAMES, ASSETS
@@ -24,6 +23,8 @@ from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.catalog.words import Call, Concept, Prediction, RoundPhase
 from generator.market.bars import BAR_MS
 from generator.market.recorded.recording import load_recording
+from generator.values.rounds import Lesson, Round, Triple
+from generator.values.votes import Tally
 from tests.words.figures import count, fits
 from tests.words.raw import Floats, carried
 

@@ -8,10 +8,11 @@ from typing import Final
 import pytest
 
 from generator.arena.lessons import lesson_of
-from generator.arena.values import Lesson, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.text.lessons import ROUND
 from generator.catalog.words import Concept
+from generator.values.rounds import Lesson
+from generator.values.votes import Tally
 from tests.arena.test_concepts import MONDAY_NOON, a_round
 from tests.words.lessons import Hour, complaints, lessons_of, spoilt, sweep
 from tests.words.markets import eventful

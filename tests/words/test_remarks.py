@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from generator.arena.values import Move, PredictionMade
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.words import Prediction
@@ -19,6 +18,7 @@ from generator.market.recorded.recording import load_recording
 from generator.site.pages.chapters.chapter import Ask, Facts
 from generator.site.pages.learn import ASKED
 from generator.site.words.month import HourlyMonth, hourly_month
+from generator.values.hours import Move, PredictionMade
 from tests.support.builders import empty_arena
 from tests.support.page_view import predictions
 from tests.words.markets import eventful

@@ -10,9 +10,9 @@ from generator.arena.ladders.hour import KINDS
 from generator.arena.ladders.sums import LadderSums, key
 from generator.arena.rates import ENOUGH
 from generator.arena.scoring import E8, UNITS
-from generator.arena.values import LadderScore, LadderScores, PartitionScore, ReliabilityBin
 from generator.catalog.formats import rounded
 from generator.catalog.horizons import HORIZONS
+from generator.values.ladders import LadderScore, LadderScores, PartitionScore, ReliabilityBin
 
 
 def scores_of(sums: LadderSums, rare: frozenset[tuple[str, float]]) -> LadderScores:

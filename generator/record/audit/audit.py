@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 
 from gateway.wire.foreign import read_json
 from generator.arena.scores import track_record
-from generator.arena.values import ForecastScores
 from generator.record.audit.daily import DailyLog
 from generator.record.audit.game import AuditError, GameLog, Row, seconds
 from generator.record.audit.hourly import HourLog
 from generator.record.audit.ladders import LadderLog
 from generator.record.audit.rounds import RoundLog
 from generator.record.audit.scores import crowd_scores_of, far_scores_of, scores_in_form
+from generator.values.scores import ForecastScores
 
 
 @dataclass

@@ -14,9 +14,12 @@ from generator.arena.ladders.hour import LadderHour, sealed_of
 from generator.arena.play import Lock, PlayResult
 from generator.arena.published import called, canonical_json, digest_of, published_round
 from generator.arena.teacher import PredictionChange
-from generator.arena.values import DailyQuestion, Lesson, Move, PredictionMade, Round, Tally
 from generator.catalog.formats import iso
 from generator.catalog.words import RoundPhase
+from generator.values.hours import Move, PredictionMade
+from generator.values.questions import DailyQuestion
+from generator.values.rounds import Lesson, Round
+from generator.values.votes import Tally
 
 KINDS: Final = ("predictions.judged", "predictions.started", "predictions.made", "ranges.judged")  # in this order
 DigestOfBallots = Callable[[str], str]  # round id -> SHA-256 hex over its counted ballots

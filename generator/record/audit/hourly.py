@@ -11,12 +11,13 @@ from generator.arena.outcome import change_bps, outcome_of
 from generator.arena.published import call_complaint, digest_of, round_of_row
 from generator.arena.ranges import Counts, RangeSums, counts_of, move_percent
 from generator.arena.scores import Sums
-from generator.arena.values import Move, RangeForecast, Round
 from generator.catalog.formats import iso, ms_of
 from generator.catalog.horizons import HORIZONS, HOUR
 from generator.catalog.links import RANGES_JSONL
 from generator.record.audit.compare import row_differences
 from generator.record.audit.game import OVERDUE_S, AuditError, Read, Row, Site, in_time, seconds
+from generator.values.hours import Move, RangeForecast
+from generator.values.rounds import Round
 
 KEPT_STARTS: Final = 24 * 70  # hours whose ranges are kept to be compared with the published ones
 

@@ -14,11 +14,11 @@ from generator.arena.ladders.hour import LadderHour
 from generator.arena.ladders.scores import short_scores
 from generator.arena.ladders.sums import sums_of
 from generator.arena.published import digest_of
-from generator.arena.values import Move
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import iso, ms_of
 from generator.catalog.horizons import HORIZONS
 from generator.record.audit.game import AuditError, Read, Row, Site
+from generator.values.hours import Move
 
 
 class AssetPartition(TypedDict):

@@ -30,11 +30,11 @@ from generator.arena.ballots import (
 from generator.arena.daily import named
 from generator.arena.life import schedule_round
 from generator.arena.published import chance_sums_of
-from generator.arena.rows import RangeEnds
 from generator.arena.timetable import Slot
-from generator.arena.values import ChanceSums
 from generator.catalog.formats import iso, ms_of
 from generator.catalog.words import RoundPhase
+from generator.values.rows import RangeEnds
+from generator.values.votes import ChanceSums
 
 PART: Final = 10_000  # ballots a file, about 6 MB
 PREFIX: Final = "/files/ballots/"

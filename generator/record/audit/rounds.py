@@ -10,12 +10,12 @@ from generator.arena.ballots import FIRST_FORM
 from generator.arena.crowd import CrowdSums
 from generator.arena.published import chance_sums_of, complaint_of, round_of_row
 from generator.arena.scores import Sums
-from generator.arena.values import ChanceSums
 from generator.catalog.links import ROUNDS_PUBLISHED
 from generator.record.audit.compare import row_differences, shortened
 from generator.record.audit.entries import SUMS
 from generator.record.audit.game import OVERDUE_S, AuditError, Read, Row, Site, in_time, seconds
 from generator.record.audit.recount import RecountError, path_of, recount
+from generator.values.votes import ChanceSums
 
 UNPUBLISHED: Final = ("ballots_sha256", "ballot_form")  # of a round's row: in the log alone
 KEPT_ROUNDS: Final = 2_000  # whose rows are kept to be compared; four times as many as are published

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from generator.arena.rates import in_full
-from generator.arena.values import CrowdScores, ForecastScores, HorizonRecord
 from generator.catalog.counts import quantity
+from generator.values.scores import CrowdScores, ForecastScores, HorizonRecord
 
 
 def score_line(name: str, record: ForecastScores) -> str:

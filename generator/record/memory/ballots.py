@@ -15,23 +15,23 @@ from gateway.wire.daily import is_daily
 from gateway.wire.foreign import read_json
 from generator.arena.ballots import Ballot, Chances, Refusal
 from generator.arena.play import Lock, PlayResult
-from generator.arena.values import (
-    BallotVerdict,
-    Burst,
-    ChanceSums,
-    LockedCrowd,
-    RecordCrowd,
-    Round,
-    Tally,
-    VoterRanking,
-    Votes,
-)
 from generator.arena.voters import ChanceScores, CountedVote, Voter, bursts, by_record, leaderboard
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.audit.recount import BallotPart
 from generator.record.memory import daily
 from generator.record.memory import tables as t
 from generator.record.memory.rows import forget, get_meta, insert_all, put_meta, upsert, where_in
+from generator.values.rounds import Round
+from generator.values.votes import (
+    BallotVerdict,
+    Burst,
+    ChanceSums,
+    LockedCrowd,
+    RecordCrowd,
+    Tally,
+    VoterRanking,
+    Votes,
+)
 
 COUNTED_KEY: Final = "arena.ballots_counted"
 REPEATED: Final = Refusal.REPEATED.value

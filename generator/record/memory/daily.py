@@ -17,11 +17,11 @@ from gateway.wire.foreign import read_json
 from generator.arena.ballots import DailyBallot
 from generator.arena.daily import DailyChange, DailyState, day_now, question_id_of, score
 from generator.arena.inputs import PlayInputs
-from generator.arena.values import DailyQuestion
 from generator.catalog.links import DAILY_PUBLISHED
 from generator.catalog.words import RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.rows import insert_all, upsert, where_in, within
+from generator.values.questions import DailyQuestion
 
 _Q = t.daily_questions.c
 _A = t.daily_answers.c

@@ -11,15 +11,17 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Column, Connection, Engine, bindparam, delete, func, or_, select
 
 from generator.arena.published import published_round
-from generator.arena.rows import RoundInTheRecord
 from generator.arena.scores import brier
-from generator.arena.values import Hour, Lesson, PredictionMade, Round, Votes
 from generator.catalog.words import RoundPhase
 from generator.record.memory import daily, history, log, rounds
 from generator.record.memory import tables as t
 from generator.record.memory.ballots import locked_votes
 from generator.record.memory.database import READING, name_of, translated
 from generator.record.memory.rows import values_in, within
+from generator.values.hours import Hour, PredictionMade
+from generator.values.rounds import Lesson, Round
+from generator.values.rows import RoundInTheRecord
+from generator.values.votes import Votes
 
 NOTE_PREFIX: Final = "record."
 FOREVER_MS: Final = 1 << 52

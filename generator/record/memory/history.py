@@ -10,11 +10,11 @@ from sqlalchemy import Column, Connection, Select, bindparam, distinct, func, se
 from gateway.wire.foreign import read_json
 from generator.arena.holds import KIND
 from generator.arena.state import KnownState, RegimeRow
-from generator.arena.values import Hour
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.words import MarketSide, VolatilityWord
 from generator.record.memory import tables as t
 from generator.record.memory.rows import forget, insert_all, upsert
+from generator.values.hours import Hour
 
 KEPT_TICKS = 130_000  # 90 days
 READ_HOURS_MS = 31 * DAY_MS  # by pages; all are kept

@@ -14,7 +14,6 @@ from generator.arena.life import ROUND_OPENED
 from generator.arena.play import PlayResult, PlayState
 from generator.arena.teacher import PredictionChange, RoundChange
 from generator.arena.timetable import Timetable
-from generator.arena.values import Event, Lesson, Move, PredictionMade, RangeDay, RangeForecast, RangeWeek, Round
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.horizons import DAY, HOUR
@@ -31,6 +30,8 @@ from generator.record.memory.rows import (
     values_in,
     where_in,
 )
+from generator.values.hours import Move, PredictionMade, RangeDay, RangeForecast, RangeWeek
+from generator.values.rounds import Event, Lesson, Round
 
 ACTIVE = tuple(str(phase) for phase in (RoundPhase.SCHEDULED, RoundPhase.OPEN, RoundPhase.LIVE))
 FINISHED = (str(RoundPhase.RESOLVED), str(RoundPhase.VOID))

@@ -25,9 +25,10 @@ from sqlalchemy import (
 
 from gateway.wire.foreign import read_json
 from generator.arena.ranges import due_ms
-from generator.arena.values import Event, Lesson, Move, PredictionMade, RangeForecast, Round
 from generator.catalog.words import Call, Concept, Consensus, PatternType, Prediction, RoundPhase
 from generator.record.memory import tables as t
+from generator.values.hours import Move, PredictionMade, RangeForecast
+from generator.values.rounds import Event, Lesson, Round
 
 Stored = TypeVar("Stored", Round, PredictionMade, Lesson, Event)
 CHUNK: Final = 500  # SQLite allows 32,766 variables in a statement, older builds 999

@@ -21,7 +21,6 @@ from generator.arena.ladders.sums import LadderTotals
 from generator.arena.life import shown_at
 from generator.arena.play import PlayResult, PlayState
 from generator.arena.teacher import RunningTotals
-from generator.arena.values import ArenaView, Hour, PredictionMade, Tally
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import RoundPhase
 from generator.errors import MemoryUnreadable
@@ -35,6 +34,9 @@ from generator.record.memory.exports import NOTE_PREFIX, Exports, published_rows
 from generator.record.memory.rows import get_meta, put_meta, upsert
 from generator.record.memory.totals import ranges_of_block
 from generator.record.memory.venues import VenueFacts
+from generator.values.hours import Hour, PredictionMade
+from generator.values.view import ArenaView
+from generator.values.votes import Tally
 
 LESSONS_SHOWN = 20
 EARNED_KEY = f"arena.sides.{KIND}"

@@ -20,12 +20,13 @@ from generator.arena.ranges import Counts, RangeSums, Spread, block_ms, counts_o
 from generator.arena.scores import HitSums, Sums
 from generator.arena.scoring import Ratio
 from generator.arena.teacher import COUNTING_RULE, LessonSums, PatternSums, RunningTotals, Scored
-from generator.arena.values import Lesson, Move, PredictionMade, RangeForecast, Round
 from generator.catalog.durations import DAY_MS
 from generator.catalog.words import Call, PatternType, RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.ballots import locked_votes
 from generator.record.memory.rows import newest_id, upsert, values_in, within
+from generator.values.hours import Move, PredictionMade, RangeForecast
+from generator.values.rounds import Lesson, Round
 
 ROW: Final = 1
 CHUNK_MS: Final = 7 * DAY_MS  # whole days, so that no block of ranges is cut

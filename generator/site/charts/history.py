@@ -8,7 +8,6 @@ from typing import Final, TypeVar
 
 from markupsafe import Markup
 
-from generator.arena.values import Hour
 from generator.brain.label import REGIMES
 from generator.brain.reading import Range
 from generator.catalog.assets import ASSET_NAMES, DEFAULT_ASSET
@@ -21,6 +20,7 @@ from generator.catalog.words import RegimeLabel
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, axis, line, plain, text
 from generator.site.words.days import regime_of
 from generator.site.words.format import UNKNOWN, moment, percent, price
+from generator.values.hours import Hour
 
 _LEFT: Final = 96.0  # room for the labels of the axes on a phone, where letters are largest
 _RIGHT: Final = WIDTH - 50.0  # and for the names of the ranges ahead

@@ -7,10 +7,11 @@ from typing import Final
 from markupsafe import Markup
 
 from generator.arena.rates import enough, rate, share
-from generator.arena.values import Proportion, Round
 from generator.catalog.durations import DAY_MS
 from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, axis, svg, text
 from generator.site.words.format import BPS_DECIMALS, moment, percent, price, signed
+from generator.values.rounds import Round
+from generator.values.scores import Proportion
 
 _MAX_POINTS: Final = 96
 _SHARE: Final = Markup('<rect class="{}" x="{:.2f}" width="{:.2f}" height="10"/>')

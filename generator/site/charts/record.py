@@ -10,12 +10,12 @@ from markupsafe import Markup
 
 from generator.arena.rates import counted, enough, share
 from generator.arena.scoring import UNIFORM_BRIER
-from generator.arena.values import Bin, ForecastScores, HorizonRecord, MeanInterval, MoveScores, Proportion
 from generator.catalog.horizons import HORIZONS
 from generator.compose.scores import RULE_WORDS, against
 from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row, backtest_ground, of_backtest, row_chart
 from generator.site.words.format import percent, signed
 from generator.site.words.record import between, interval
+from generator.values.scores import Bin, ForecastScores, HorizonRecord, MeanInterval, MoveScores, Proportion
 
 BASELINE_NAMES: Final = {"brain": "The brain", "base_rate": "Base rate", "persistence": "Last outcome"}
 _INTERVAL: Final = "95% interval"

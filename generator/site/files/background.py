@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
-from generator.arena.values import Hour, PredictionMade
 from generator.catalog.discovery import DISCOVERY_FILES, OPENAPI_SLICES
 from generator.catalog.durations import DAY_MS
 from generator.catalog.links import ARENA, OPENAPI_FILES, OPENAPI_JSON, OPENAPI_YAML, WEEKS
@@ -35,6 +34,7 @@ from generator.site.words.days import DAYS_KEPT, archived_since_ms, day_path, ke
 from generator.site.words.format import moment
 from generator.site.words.reference import Reference
 from generator.site.words.weeks import SETTLED_MS, WEEK_MS, Week, week, week_begins
+from generator.values.hours import Hour, PredictionMade
 
 T = TypeVar("T")
 CHARTS_S: Final = 900

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from gateway.wire.foreign import read_json
 from generator.arena.published import called
-from generator.arena.values import Move, PredictionMade, RangeForecast
 from generator.catalog.downloads import (
     FORMATS,
     MONTHS,
@@ -39,6 +38,7 @@ from generator.release.values import NOTHING
 from generator.release.variants import WORTH, pack
 from generator.site.files.csv_file import csv_file
 from generator.site.files.voters import running_voters, voters_of_month
+from generator.values.hours import Move, PredictionMade, RangeForecast
 
 Rows = Sequence[Mapping[str, Any]]
 _SIDES: Final = ("down", "neutral", "up")  # in the order of a forecast's probabilities

@@ -11,9 +11,7 @@ from typing_extensions import TypedDict
 
 from generator.arena.daily import scores_of
 from generator.arena.holds import KIND
-from generator.arena.rows import QuestionScores, SealedMove
 from generator.arena.state import KnownState
-from generator.arena.values import DailyQuestion, Hour, PredictionMade, Tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import iso, percent, share
 from generator.catalog.links import (
@@ -47,6 +45,10 @@ from generator.site.templates import environment
 from generator.site.words.format import count, moment, ms_of, signed
 from generator.site.words.votes import votes_words
 from generator.site.words.weeks import SETTLED_MS, WEEK_MS, Week
+from generator.values.hours import Hour, PredictionMade
+from generator.values.questions import DailyQuestion
+from generator.values.rows import QuestionScores, SealedMove
+from generator.values.votes import Tally
 
 ENTRIES: Final = 50
 CHANGES_READ: Final = 6 * ENTRIES  # about two of three change the label alone, which gives none

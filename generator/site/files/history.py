@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from markupsafe import Markup, escape
 
-from generator.arena.values import Hour, Lesson
 from generator.brain.label import REGIMES
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS
@@ -27,6 +26,8 @@ from generator.site.files.csv_file import csv_file
 from generator.site.words.days import Day, days, regime_of
 from generator.site.words.format import UNKNOWN, moment, when
 from generator.site.words.month import HourlyMonth, hourly_month
+from generator.values.hours import Hour
+from generator.values.rounds import Lesson
 
 WEEK: Final = "7d"  # the window in which every asset is drawn
 EVERY: Final = 4 * HOUR_MS  # between two points of funding and open interest

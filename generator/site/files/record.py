@@ -7,13 +7,14 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from generator.arena.daily import published_question
-from generator.arena.rows import PublishedQuestion, RoundInTheRecord
-from generator.arena.values import ArenaView, LadderScore, LadderScores, PartitionScore, ReliabilityBin
 from generator.catalog.links import DAILY_JSON, LADDER_JSON, PRACTICE_MONTHS, ROUNDS_JSON
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import SourceMode
 from generator.compose.body import Body, encode
 from generator.site.resources import PracticeFiles, ShippedMonth
+from generator.values.ladders import LadderScore, LadderScores, PartitionScore, ReliabilityBin
+from generator.values.rows import PublishedQuestion, RoundInTheRecord
+from generator.values.view import ArenaView
 
 
 class ReplayOffset(TypedDict):

@@ -5,7 +5,6 @@ from typing import Any
 from markupsafe import Markup
 
 from generator.arena.rates import ENOUGH, enough, in_full, in_words, rate, share
-from generator.arena.values import Burst, Proportion, Round, Tally
 from generator.arena.voters import burst_shares, record_shares
 from generator.catalog.formats import chance_percent
 from generator.catalog.text.labels import NO_CALL, OUTCOME
@@ -25,6 +24,9 @@ from generator.compose.teacher_lessons import ScorePlace, TeacherLessonsResponse
 from generator.site.charts.now import live_round, shares
 from generator.site.words.format import band, count, moment, percent, price, signed_bps, when
 from generator.site.words.votes import votes_shown, votes_words
+from generator.values.rounds import Round
+from generator.values.scores import Proportion
+from generator.values.votes import Burst, Tally
 
 
 def crowds_scores(ctx: TickContext) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from markupsafe import Markup
 from generator.arena.ranges import RangeSums, new_cases
 from generator.arena.rates import counted, enough, in_words, rate, share
 from generator.arena.scores import ORDER
-from generator.arena.values import PredictionMade, Proportion
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.formats import chance_percent
 from generator.catalog.horizons import HORIZONS
@@ -22,6 +21,8 @@ from generator.compose.scores import hour_of
 from generator.site.charts.ranges import how_far
 from generator.site.words.format import count, percent, price, signed
 from generator.site.words.record import interval
+from generator.values.hours import PredictionMade
+from generator.values.scores import Proportion
 
 BEARS: Final = {
     Side.FOR: "agrees with the call",

@@ -8,12 +8,12 @@ from statistics import pstdev
 from typing import Any, Final, NamedTuple
 
 from generator.arena.daily import ASSET, closes_ms_of, day_now, scores_of
-from generator.arena.values import DailyQuestion
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.formats import iso
 from generator.catalog.words import RoundPhase
 from generator.compose.context import TickContext
 from generator.site.words.format import count, moment, signed
+from generator.values.questions import DailyQuestion
 
 HOURS_SHOWN: Final = 48
 ROWS: Final = 30

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from generator.arena.values import ArenaView
 from generator.catalog.text.chapters import CHAPTER_OF, CHAPTERS
 from generator.site.charts.lessons import by_kind
 from generator.site.pages.chapters.chapter import Ask, Facts
@@ -14,6 +13,7 @@ from generator.site.pages.chapters.market import base_rates, correlation, fat_ta
 from generator.site.pages.chapters.record import calibration, luck, silence
 from generator.site.pages.chapters.venues import funding, order_books
 from generator.site.words.lessons import chosen
+from generator.values.view import ArenaView
 
 ASKED: Final[Mapping[str, Callable[[Facts], tuple[Ask, ...]]]] = {
     "base-rates": base_rates,

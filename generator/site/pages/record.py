@@ -6,17 +6,6 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from generator.arena.rates import ENOUGH, counted, enough, rate, share
-from generator.arena.values import (
-    ArenaView,
-    BacktestScores,
-    ForecastScores,
-    HoldRecord,
-    HorizonRecord,
-    MeanInterval,
-    MoveScores,
-    PredictionMade,
-    Proportion,
-)
 from generator.catalog.assets import ASSETS
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.labels import CALL
@@ -38,6 +27,17 @@ from generator.site.charts.record import coverage, rates, reliability, saved, sk
 from generator.site.pages.rounds import FinishedRound, crowds
 from generator.site.words.format import NOT_YET, UNKNOWN, percent, signed
 from generator.site.words.record import far_figure, interval
+from generator.values.hours import PredictionMade
+from generator.values.scores import (
+    BacktestScores,
+    ForecastScores,
+    HoldRecord,
+    HorizonRecord,
+    MeanInterval,
+    MoveScores,
+    Proportion,
+)
+from generator.values.view import ArenaView
 
 _KIND: Final = {"end": "at the end", "touch": "touched"}
 GRID_HOURS: Final = 24

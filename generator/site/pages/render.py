@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 from markupsafe import Markup
 
 from gateway.wire.networks import NETWORKS
-from generator.arena.values import PredictionMade
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.discovery import PAGES, SharePicture
 from generator.catalog.downloads import SERIES, RecordFile
@@ -45,6 +44,7 @@ from generator.site.words.month import HourlyMonth
 from generator.site.words.record import first_due
 from generator.site.words.reference import Reference
 from generator.site.words.weeks import Week
+from generator.values.hours import PredictionMade
 
 _NO_TERMS: Final = ("pages/docs.html", "pages/glossary.html", "pages/changelog.html")  # without links to terms
 

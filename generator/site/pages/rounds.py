@@ -8,12 +8,14 @@ from markupsafe import Markup
 
 from generator.arena.rates import ENOUGH, rate
 from generator.arena.tally import consensus_of
-from generator.arena.values import ArenaView, LessonMetrics, Proportion, Tally
 from generator.catalog.text.labels import MARKS, NO_CALL, OUTCOME
 from generator.catalog.words import Call, PatternType
 from generator.site.charts.record import rates
 from generator.site.words.format import ms_of, signed_bps
 from generator.site.words.votes import apart
+from generator.values.scores import LessonMetrics, Proportion
+from generator.values.view import ArenaView
+from generator.values.votes import Tally
 
 HISTORY_SHOWN: Final = 48
 PEOPLE: Final = "People"

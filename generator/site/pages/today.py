@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from generator.arena.values import PredictionMade
 from generator.catalog.assets import ASSET_NAMES, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS
 from generator.catalog.text.labels import REGIME
@@ -14,6 +13,7 @@ from generator.compose.liquidity_lite import LiquidityLiteAsset
 from generator.compose.main_brain import CoinSnapshot
 from generator.compose.regime import Regime
 from generator.site.words.format import moment, percent, signed, usd
+from generator.values.hours import PredictionMade
 
 NAME: Final = ASSET_NAMES[DEFAULT_ASSET]
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from generator.arena.values import Hour, Lesson
 from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS
 from generator.catalog.links import ARCHIVE
@@ -14,6 +13,8 @@ from generator.catalog.text.figures import moved
 from generator.catalog.words import RegimeLabel
 from generator.site.words.format import UNKNOWN, moment, price, signed
 from generator.site.words.lessons import Lessons, chosen
+from generator.values.hours import Hour
+from generator.values.rounds import Lesson
 
 DAYS_KEPT: Final = 30  # that have a page
 DAYS_LISTED: Final = 366

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from generator.arena.values import Lesson
 from generator.catalog.text.concepts import CONCEPTS, chapter_of
+from generator.values.rounds import Lesson
 
 EXPLAINED: Final = 3
 

@@ -4,11 +4,12 @@ from datetime import datetime
 
 from generator.arena.hourly import WINDOW_MS
 from generator.arena.rates import ENOUGH, counted, enough, share
-from generator.arena.values import ArenaView, Proportion
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS
 from generator.compose.scores import hour_of
 from generator.site.words.format import UNKNOWN, moment, percent
+from generator.values.scores import Proportion
+from generator.values.view import ArenaView
 
 
 def far_figure(arena: ArenaView, now_ms: int) -> dict[str, str]:

@@ -1,8 +1,8 @@
 """How a round was voted, in words; votes of real and of simulated voters are counted apart."""
 
-from generator.arena.values import Tally
 from generator.compose.context import TickContext
 from generator.site.words.format import count
+from generator.values.votes import Tally
 
 
 def votes_words(total: Tally, simulated: Tally) -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
-from generator.arena.values import Move, PredictionMade, RangeForecast
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.horizons import HOUR
@@ -14,6 +13,7 @@ from generator.catalog.text.lessons import OUTCOME
 from generator.catalog.text.weeks import AGAIN, CHOSEN, FAR, IN_TEN, TOGETHER, WeekIdea
 from generator.catalog.words import Prediction
 from generator.site.words.format import moment, signed
+from generator.values.hours import Move, PredictionMade, RangeForecast
 
 WEEK_MS: Final = 7 * DAY_MS
 WEEKS_SHOWN: Final = 4  # of those that are over

@@ -9,11 +9,13 @@ from markupsafe import Markup
 
 from generator.arena.rates import ENOUGH, part
 from generator.arena.scoring import ENOUGH_BLOCKS, Ratio
-from generator.arena.values import ArenaView, PredictionMade, Proportion
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.text.chapters import REMARKS
 from generator.site.charts.plot import Chart
 from generator.site.words.month import HourlyMonth
+from generator.values.hours import PredictionMade
+from generator.values.scores import Proportion
+from generator.values.view import ArenaView
 
 OWN_RECORD: Final = "Source: own record."
 _LONG_BLOCK: Final = 24  # hours

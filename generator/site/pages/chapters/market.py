@@ -6,7 +6,6 @@ from statistics import NormalDist, fmean, median, pstdev, pvariance
 from typing import Final
 
 from generator.arena.rates import part, rate
-from generator.arena.values import Proportion
 from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.counts import quantity
 from generator.catalog.durations import DAY_MS
@@ -29,6 +28,7 @@ from generator.site.pages.chapters.chapter import (
 )
 from generator.site.words.format import day, percent, price, signed
 from generator.site.words.month import HourlyMonth, pairs
+from generator.values.scores import Proportion
 
 NAME: Final = ASSET_NAMES[DEFAULT_ASSET]
 PRICES: Final = "Source: candles of the last month, at full hours."

@@ -9,7 +9,6 @@ from typing import Final
 
 from generator.arena.rates import Z_95
 from generator.arena.scoring import squared_error
-from generator.arena.values import PredictionMade
 from generator.catalog.counts import quantity
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.horizons import HOUR
@@ -33,6 +32,7 @@ from generator.site.pages.chapters.chapter import (
 )
 from generator.site.pages.chapters.market import NAME, PRICES
 from generator.site.words.format import percent
+from generator.values.hours import PredictionMade
 
 RULES: Final = 100
 TOSSES: Final = 30  # hours that the rules are judged by

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from generator.arena.values.hours import RangeDay, RangeWeek
-from generator.arena.values.ladders import NO_LADDER_SCORES, LadderScores
-from generator.arena.values.questions import DailyQuestion
-from generator.arena.values.rounds import Event, Lesson, Round
-from generator.arena.values.scores import (
+from generator.catalog.words import RoundPhase
+from generator.values.hours import RangeDay, RangeWeek
+from generator.values.ladders import NO_LADDER_SCORES, LadderScores
+from generator.values.questions import DailyQuestion
+from generator.values.rounds import Event, Lesson, Round
+from generator.values.scores import (
     NO_ROUNDS,
     BacktestScores,
     CrowdScores,
@@ -20,8 +21,7 @@ from generator.arena.values.scores import (
     Pattern,
     Proportion,
 )
-from generator.arena.values.votes import LockedCrowd, Tally, VoterRanking
-from generator.catalog.words import RoundPhase
+from generator.values.votes import LockedCrowd, Tally, VoterRanking
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from generator.arena.rows import ChanceSumsRow, VoteCounts
-from generator.arena.values.scores import MeanInterval, Proportion
+from generator.values.rows import ChanceSumsRow, VoteCounts
+from generator.values.scores import MeanInterval, Proportion
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from generator.arena.values.rounds import move_chance
-from generator.brain.forecast import MoveChance
 from generator.catalog.words import Call, Prediction
+from generator.values.chances import MoveChance
+from generator.values.rounds import move_chance
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from generator.arena.values.scores import MeanInterval
+from generator.values.scores import MeanInterval
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from generator.brain.forecast import MoveChance
 from generator.catalog.words import Call, Concept, Consensus, PatternType, Prediction, RoundPhase
+from generator.values.chances import MoveChance
 
 Triple = tuple[float, float, float]  # chances of down, neutral, up, as published
 

@@ -1,0 +1,1 @@
+"""What the rooms hand to each other, one module a subject: each value once, frozen."""
