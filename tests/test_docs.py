@@ -5,7 +5,13 @@ from pathlib import Path
 
 from generator.catalog.downloads import SERIES
 from generator.record.audit.audit import Audit
+from tests.backups.hostile import CASES
+from tests.backups.lost import WAYS
+from tests.faults.incidents import INCIDENTS
+from tests.faults.modes import MODES
 from tests.reference import REFERENCE, TABLE, TABLES, written
+from tests.sellers.kinds import KINDS
+from tests.venues.table import cases
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -105,3 +111,17 @@ def test_every_kind_of_log_entry_and_every_column_has_its_row() -> None:
     assert len(kinds) == 18
     assert [kind for kind in kinds if f"| `{kind}` |" not in text] == []
     assert [name for name in columns if f"`{name}`" not in text] == []
+
+
+def test_the_proof_counts_the_cases_that_there_are() -> None:
+    page = (DOCS / "proof" / "measured.md").read_text()
+
+    counts = [
+        f"{len(MODES)} modes",
+        f"{len(INCIDENTS)} incidents",
+        f"{len(CASES)} backups that somebody",
+        f"{len(WAYS)} ways to lose a part",
+        f"lie in {len(KINDS)} ways",
+        f"{len(list(cases()))} lies",
+    ]
+    assert [words for words in counts if words not in page] == []

@@ -1,10 +1,10 @@
-"""Print docs/proof/backups.md: `python -m tests.backups.evidence [--write]`. About half a minute.
+"""Print what becomes of backups that are tampered with or lack a part: `python -m tests.backups.evidence`.
 
-Two tables: what somebody made of a backup who can write to the target, and how parts of backups get lost. The exit code
-is 1 where one of the rows is not refused in one line, leaves anything behind, or costs the whole backup.
+About half a minute. Two tables: what somebody made of a backup who can write to the target, and how parts of backups
+get lost. The exit code is 1 where one of the rows is not refused in one line, leaves anything behind, or costs the
+whole backup.
 """
 
-import argparse
 import re
 import shutil
 import sys
@@ -21,7 +21,6 @@ from tests.backups.instants import KNOWN
 from tests.backups.lost import WAYS
 from tests.backups.machine import NAME, Machine, refusal_of
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "proof" / "backups.md"
 IN_TARGET: Final = re.compile("target lost|in the target|manifest|the same of")
 TITLE: Final = "# Backups: what was tampered with, and what was lost"
 
@@ -96,10 +95,8 @@ def plain(text: str, machine: Machine) -> str:
 
 
 def page(hostile: list[Row], lost: list[Row]) -> str:
-    """Write the page."""
+    """Return both tables."""
     return f"""{TITLE}
-
-<!-- Written by: python -m tests.backups.evidence --write -->
 
 A backup is evidence if one that lacks something is none, and if only the machine can make one. Both tables are
 made by `python -m tests.backups.evidence` on a state of two days with sales, votes and a log, and held by
@@ -136,11 +133,7 @@ def cell(text: str) -> str:
 
 
 def main() -> int:
-    """Run, print or write the page, and say what is wrong."""
-    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("--write", action="store_true", help="into docs/proof/backups.md")
-    chosen = options.parse_args()
-
+    """Print both tables, and say what is wrong."""
     with tempfile.TemporaryDirectory(prefix="evidence-") as name:
         folder = Path(name)
         machine = Machine.make(folder / "machine")
@@ -148,11 +141,7 @@ def main() -> int:
         hostile = list(hostile_rows(machine, folder / "kept"))
         lost = list(lost_rows(machine, folder / "kept"))
 
-    text = page(hostile, lost)
-    if chosen.write:
-        PAGE.write_text(text, encoding="utf-8")
-    else:
-        print(text)
+    print(page(hostile, lost))
     for row in (*hostile, *lost):
         if row.wrong:
             print(f"FAULT {row.what}: {row.wrong}", file=sys.stderr)

@@ -130,7 +130,7 @@ def _shorten(deviations: Sequence[str]) -> str:
 
 
 def markdown(edges: Iterable[str] = tuple(CANNOT)) -> str:
-    """Return the table of what each edge keeps, as docs/proof/edges.md prints it."""
+    """Return the table of what each edge keeps, and why it cannot keep the rest."""
     names = list(edges)
     lines = [f"| check | {' | '.join(names)} |", "|---|" + "---|" * len(names)]
     group = ""
@@ -165,7 +165,7 @@ def main() -> int:
     parser.add_argument("--name", default="", help=f"whose exceptions hold: {', '.join(CANNOT)}; none by default")
     parser.add_argument("--down", help="the same edge before a gateway that is not running")
     parser.add_argument("--once", help="path of a published file below /files/ or /log/tile/")
-    parser.add_argument("--markdown", action="store_true", help="print the table of docs/proof/edges.md and stop")
+    parser.add_argument("--markdown", action="store_true", help="print the table of what each edge keeps and stop")
     given = parser.parse_args()
     if given.markdown:
         sys.stdout.write(markdown())

@@ -1,4 +1,4 @@
-"""The lying-venue table of docs/proof/venues.md: `python -m tests.venues`; `-v` names each case."""
+"""What one lying venue can move: `python -m tests.venues`; `-v` names each case."""
 
 import sys
 from collections import Counter, defaultdict
