@@ -62,6 +62,18 @@ ROOT: Final = Path(__file__).parents[1]
 REFERENCE: Final = ROOT / "docs" / "reference"
 TABLE: Final = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 CODE: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
+GROUPED: Final = {
+    "/learn/<page>/": "A chapter on one idea; `week`: three surprising hours; `practice`: past hours to judge",
+    "/history/<span>/": "The crypto market over `24h`, `7d` and `30d`",
+    "/asset/<asset>/": "One asset now: how far, which way, and its record",
+    "/docs/<page>/": "A page for each endpoint, quickstart, console, paying, freshness, errors, types",
+    "/samples/<product>.json": "A day-old answer of each product, free",
+    "/openapi/<endpoint>.json": "OpenAPI 3.1 of one answer; `files`: of the files",
+    "/share/<picture>.png": "What a page shows where it is shared",
+    "/track-record/<series>.csv": "This month's `hourly` forecasts, `rounds` and `ranges`, as CSV",
+    "/track-record/<series>.jsonl": "The same as JSON Lines",
+}
+"""Paths that are alike, and what is there."""
 Rows = Iterable[tuple[str, ...]]
 
 
@@ -109,43 +121,50 @@ def settings() -> Rows:
     of = {"generator": dict(fields(GeneratorSettings)), "gateway": dict(fields(GatewaySettings))}
     for name in dict.fromkeys([*of["generator"], *of["gateway"]]):
         found = [kind[name] for kind in of.values() if name in kind]
-        read_by = " ".join(program for program, kind in of.items() if name in kind)
+        readers = [program for program, kind in of.items() if name in kind]
+        read_by = readers[0] if len(readers) == 1 else "both"
         text = next(field.description for field in found if field.description)
         values = next(filter(None, map(allowed, found)), "")
         yield f"`{name}`", next(filter(None, map(default, found)), ""), values, text, read_by
 
 
-def commands() -> str:
-    def walk(command: Any, name: str) -> Iterator[str]:
+def commands() -> Rows:
+    """Return each command with the first sentence of its help."""
+
+    def walk(command: Any, name: str) -> Iterator[tuple[str, ...]]:
         for inner in (one for one in getattr(command, "commands", {}).values() if not one.hidden):
             yield from walk(inner, f"{name} {inner.name}")
         if not hasattr(command, "commands"):
-            text, _, example = (command.help or "").partition("Example: ")
-            yield f"## {name}\n\n{text.strip()}\n"
-            if example:
-                yield f"```sh\n{example.strip()}\n```\n"
-            rows = [(f"`{one.opts[0]}`" + (" ..." if one.multiple else ""), one.help or "") for one in shown(command)]
-            yield table("argument or option, meaning", rows) if rows else ""
+            yield f"`{name}`", (command.help or "").partition("\n\n")[0].partition("Example: ")[0].strip()
 
-    return "\n".join(filter(None, walk(command_line(), "emi")))
-
-
-def shown(command: Any) -> list[Any]:
-    return [one for one in command.params if one.name != "help"]
+    return walk(command_line(), "emi")
 
 
 def paths() -> Rows:
+    """Return every path with what is there; of many alike one row."""
+    patterns = {path: re.compile(re.sub("<[a-z]+>", "[a-z0-9-]+", re.escape(path))) for path in GROUPED}
+    written_once = set()
+    for name, text in each_path():
+        group = next((path for path, pattern in patterns.items() if pattern.fullmatch(name.strip("`"))), None)
+        if group is None:
+            yield name, text
+        elif group not in written_once:
+            written_once.add(group)
+            yield f"`{group}`", GROUPED[group]
+
+
+def each_path() -> Rows:
     for page in PAGES:
-        yield f"`{page.path}`", f"{page.description} In Markdown: `{page.twin}`"
+        yield f"`{page.path}`", page.title
     yield f"`{ARCHIVE}YYYY-MM-DD/`", "One of the newest 30 days: its headlines, regime and prices by the hour"
-    yield from ((f"`{row.path}`", row.purpose) for row in ENDPOINTS)
+    yield from ((f"`{row.path}`", f"{row.name}, free") for row in ENDPOINTS)
     yield f"`{reasoning_path('<asset>')}`", f"The reasoning for one asset as a static file: {', '.join(ASSETS)}"
     yield (
         f"`{asset_path('<asset>')}feed.xml`, `{EMBED}<asset>.svg`",
         "Rounds of one asset and moves that left their 90% range, as a feed; its picture to embed",
     )
     yield f"`{BADGE}`, `{HISTORY_CSV}`", "The regime as a badge; the hours that the charts show, as CSV"
-    yield from ((f"`{row.path}`", f"{row.price_display}: {row.what_this_is}") for row in PRODUCTS)
+    yield from ((f"`{row.path}`", f"{row.title}, {row.price_display}") for row in PRODUCTS)
     yield f"`{BUYER}`", "Buy in the browser: " + " ".join(f"`{path}`" for path in BUYER_PAGES.values())
     yield f"`{PREPARE_PATH}`", "Prepares a payment for a wallet, unsigned"
     yield f"`{BALLOT_PATH}`", "Prepares and takes an Arena ballot"
@@ -206,26 +225,28 @@ def sentence(text: ast.Constant | ast.JoinedStr) -> str:
 def metrics(of: GeneratorMetrics | GatewayMetrics) -> Rows:
     labels = {getattr(one, "_name", ""): getattr(one, "_labelnames", ()) for one in vars(of).values()}
     for metric in of.registry.collect():
+        if metric.name.startswith("process_"):
+            continue  # those of every Prometheus client
         ending = {"counter": "_total", "info": "_info"}.get(metric.type, "")
         name = metric.name + ending
         names = labels.get(metric.name, ("version", "commit") if metric.type == "info" else ())
-        yield f"`{name}`" + "".join(f" by `{one}`" for one in names), metric.type, metric.documentation
+        yield f"`{name}`" + "".join(f" by `{one}`" for one in names), metric.documentation
 
 
 TABLES: Final[dict[str, Callable[[], str]]] = {
     "settings": lambda: table("setting, default, values, meaning, read by", settings()),
-    "commands": commands,
+    "commands": lambda: table("command, what it does", commands()),
     "paths": lambda: table("path, what is there", paths()),
     "statuses": lambda: table("status, type, when, what to do", statuses()),
     "refusals": lambda: table("code, why the payment is refused", refusals()),
-    "generator": lambda: table("metric, type, meaning", metrics(GeneratorMetrics())),
-    "gateway": lambda: table("metric, type, meaning", metrics(GatewayMetrics())),
+    "generator": lambda: table("metric, meaning", metrics(GeneratorMetrics())),
+    "gateway": lambda: table("metric, meaning", metrics(GatewayMetrics())),
     "sentences": lambda: table(
         "place, case, wording", sentences(*(book.groups for book in (BOOK, PICTURED, TITLES, ROUND)))
     ),
     "report": lambda: table("place, case, wording", sentences(REPORT_GROUPS)),
     "paid": lambda: table("place, case, wording", sentences(PAID_GROUPS, SPELL.groups)),
-    "ballots": lambda: table("reason", ((str(one),) for one in Refusal)),
+    "ballots": lambda: "; ".join(map(str, Refusal)) + ".\n",
 }
 
 

@@ -192,7 +192,7 @@ def test_only_the_owner_and_the_group_it_shares_votes_with_read_the_inbox(folder
 
 @pytest.mark.usefixtures("up")
 def test_every_file_of_the_state_is_in_the_reference(folder: Path) -> None:
-    listed = (REPOSITORY / "docs" / "reference" / "files.md").read_text()
+    listed = (REPOSITORY / "docs" / "reference" / "settings.md").read_text()
     names = {path.name.removesuffix("-wal").removesuffix("-shm") for path in (folder / "run" / "emi-state").iterdir()}
 
     assert names

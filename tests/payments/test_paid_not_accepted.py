@@ -29,7 +29,7 @@ from tests.support.vaults import START, write_vault
 CONTACT = "payments@example.org"
 TAKEN = "order_0123456789abcdef"
 PAST_LAST_VALID = 5_511
-REFERENCE = (Path(__file__).parents[2] / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
+REFERENCE = (Path(__file__).parents[2] / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
 
 
 def setting(*path: str, to: Any) -> Callable[[Signed], Signed]:
@@ -52,7 +52,7 @@ def unsigned(payment: Signed) -> Signed:
 
 
 def is_in_the_reference(error: str) -> bool:
-    """Return whether docs/reference/errors.md has a code with this sentence; one that it lacks is the facilitator's."""
+    """Return whether the reference has a code with this sentence; one that it lacks is the facilitator's."""
     code, _, sentence = error.partition(": ")
     rows = re.findall(rf"\| `{code}` \| (.+) \|", REFERENCE)
     if not rows:

@@ -154,16 +154,16 @@ def test_examples_of_free_answers_are_the_published_answers(state: Path) -> None
 
 
 def test_every_published_path_is_in_the_reference(state: Path) -> None:
-    listed = re.findall(r"`(/[^`]*)`", (BRAIN.parents[1] / "docs" / "reference" / "paths.md").read_text())
+    listed = re.findall(r"`(/[^`]*)`", (BRAIN.parents[1] / "docs" / "reference" / "formats.md").read_text())
     known = re.compile(
-        "|".join(re.sub(r"<[a-z]+>", "[A-Za-z]+", re.escape(path).replace("…", ".*")) for path in listed)
+        "|".join(re.sub(r"<[a-z]+>", "[A-Za-z0-9-]+", re.escape(path).replace("…", ".*")) for path in listed)
     )
     site = state / "site" / "current"
     files = {
         f"/{path.relative_to(site)}" for path in site.rglob("*") if path.suffix not in {".gz", ".br"} and path.is_file()
     }
 
-    assert [path for path in sorted(files) if not known.fullmatch(path.removesuffix("index.html"))] == []
+    assert [path for path in sorted(files) if not known.fullmatch(re.sub(r"index\.(html|md)$", "", path))] == []
 
 
 def test_the_sitemap_names_only_what_is_published(state: Path) -> None:
