@@ -5,7 +5,7 @@ product gets the finished bytes of its challenge as soon as its head is read; ev
 through the application.
 
 `Connection` extends a protocol class of uvicorn that is not public. `tests/app/test_server.py` names what it needs of
-it, and pyproject.toml keeps uvicorn below the next minor version; docs/decisions/server.md says why.
+it, and pyproject.toml keeps uvicorn below the next minor version; docs/explain/payments.md says why.
 """
 
 from __future__ import annotations

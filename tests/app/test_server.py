@@ -136,7 +136,7 @@ async def test_uvicorn_still_has_what_the_connection_extends(tmp_path: Path) -> 
     ]
     gone = [name for thing, names in needs for name in names.split() if name not in attributes_of(thing)]
 
-    assert not gone, f"uvicorn {version('uvicorn')} lacks {gone}: see docs/decisions/server.md"
+    assert not gone, f"uvicorn {version('uvicorn')} lacks {gone}: see docs/explain/payments.md"
 
 
 @in_loop
