@@ -1,13 +1,14 @@
-"""Every fault has its section of the runbook, and every rehearsal that the runbook names is there."""
+"""Every fault has its section of the runbook, and every rehearsal of one is there."""
 
 import re
 from typing import Final
 
 from generator.watch.judge import FAULTS
 from tests.support.processes import REPOSITORY
+from tests.watch.rehearsals import MODULE, REHEARSALS
 
 RUNBOOK: Final = (REPOSITORY / "docs" / "howto" / "runbook.md").read_text()
-REHEARSED: Final = re.findall(r"^\|.*\| (not|`(tests/[\w/]+\.py)`: (.+)) \|$", RUNBOOK, re.MULTILINE)
+SECTIONS: Final = re.findall(r'<a id="([\w-]+)"></a>\n\n### ([\w-]+):', RUNBOOK)
 
 
 def words(text: str) -> str:
@@ -15,24 +16,19 @@ def words(text: str) -> str:
 
 
 def test_every_fault_has_its_section() -> None:
-    anchors = re.findall(r'<a id="([\w-]+)"></a>\n\n### ([\w-]+):', RUNBOOK)
-
-    assert {fault.name for fault in FAULTS} <= {anchor for anchor, _ in anchors}
-    assert [anchor for anchor, heading in anchors if anchor != heading] == []
+    assert {fault.name for fault in FAULTS} <= {anchor for anchor, _ in SECTIONS}
+    assert [anchor for anchor, heading in SECTIONS if anchor != heading] == []
 
 
-def test_every_row_names_the_test_that_plays_it_or_says_not() -> None:
-    rows = [line for line in RUNBOOK.partition("## How soon")[0].splitlines() if line.startswith("| ")]
-    heads = [line for line in rows if line.startswith("| what you ")]
-
-    assert len(REHEARSED) == len(rows) - len(heads)
+def test_every_section_has_its_rehearsals_or_says_that_there_are_none() -> None:
+    assert [*REHEARSALS] == [*(anchor for anchor, _ in SECTIONS), "without an alarm"]
 
 
 def test_every_rehearsal_that_is_named_is_there() -> None:
     missing = []
-    for _, file, named in REHEARSED:
-        text = words((REPOSITORY / file).read_text()) if file else ""
-        if file and named != "the module" and words(named.partition("[")[0]) not in text:
+    for file, named in (rehearsal for rehearsals in REHEARSALS.values() for rehearsal in rehearsals):
+        text = words((REPOSITORY / "tests" / file).read_text())
+        if named != MODULE and words(named.partition("[")[0]) not in text:
             missing.append(f"{file}: {named}")
 
     assert missing == []
