@@ -93,7 +93,7 @@ class Facts:
             *(labels.moved_text(name, move) for name, move in moves),
             labels.BREADTH[leans[_BREADTH]],
             labels.volume_text(None if math.isnan(volume) else volume),
-            labels.DERIVATIVES[derivatives].reading,
+            labels.funding_text(derivatives),
             labels.interest_text(derivatives),
             labels.BOOK[leans[_BOOK]],
         )

@@ -214,7 +214,7 @@ def test_a_lesson_gives_the_move_how_rare_it_was_the_chances_and_the_score() -> 
 
     assert a_lesson(a_round(change_bps=50.0), record=hours(340)) == (
         "Bitcoin rose 0.50% in the hour, beyond the band of 0.10%: up. "
-        "Of the 9,912 hours on record before it 340 moved as far or farther. "
+        "Of the 9,912 hours on record before it, 340 moved as far or farther. "
         "Sealed before it: 46 in 100 for up, 13 for a small move, 41 for down. "
         f"Its Brier score is {score:.3f}, the base rate's {base:.3f}: better by {base - score:.3f}. No one voted."
     )
@@ -226,7 +226,7 @@ def test_a_lesson_gives_the_move_how_rare_it_was_the_chances_and_the_score() -> 
         (a_round(change_bps=0.4), hours(9_900), "Bitcoin hardly moved in the hour: a small move. Sealed"),
         (a_round(change_bps=-0.6), None, "Bitcoin fell 0.01% in the hour, inside the band of 0.10%: a small move."),
         (a_round(change_bps=9.5), hours(7_434), "inside the band of 0.10%: a small move. Sealed"),
-        (a_round(change_bps=9.5), hours(7_433), "Of the 9,912 hours on record before it 7,433 moved as far"),
+        (a_round(change_bps=9.5), hours(7_433), "Of the 9,912 hours on record before it, 7,433 moved as far"),
         (a_round(change_bps=-1_700.0), hours(0), "None of the 9,912 hours on record before it moved as far."),
         (a_round(change_bps=-1_700.0), hours(0), "Bitcoin fell 17% in the hour, beyond the band of 0.10%: down."),
         (a_round(), hours(0, known=335), "up. Sealed"),

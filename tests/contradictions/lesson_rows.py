@@ -105,7 +105,7 @@ def _wrong_size(t: LessonText) -> bool:
         is_off = abs(float(side[2]) - band / 100) > 0.0051
         if is_off or (side[1] == "beyond") is not (abs(t.round["change_bps"]) > band):
             return True
-    hours = re.search(r"Of the ([\d,]+) hours on record before it ([\d,]+) moved", t.summary)
+    hours = re.search(r"Of the ([\d,]+) hours on record before it, ([\d,]+) moved", t.summary)
     if hours is None:
         return False
     known, as_large = (int(group.replace(",", "")) for group in hours.groups())

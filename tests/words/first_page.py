@@ -185,7 +185,7 @@ def _day(page: Page, market: Floats, raw: Raw) -> Iterator[str]:
     if said:
         yield from _moved(said.groups(), end, page.fine, "the day")
         return
-    said = re.match(rf"A day of ups and downs: crypto swung {SIZE} and is {MOVED}", page.reading)
+    said = re.match(rf"A day of ups and downs: crypto swung {SIZE} and is {MOVED} in 24 hours", page.reading)
     if said is None:
         yield f"unread: {page.reading[:60]}"
         return

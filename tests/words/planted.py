@@ -29,6 +29,7 @@ _TURNED: Final = re.compile(rf"(?<!a quarter of an hour )\b({'|'.join(TURNED)})\
 _SIZE: Final = re.compile(r"(\d+(?:\.\d)?)%")
 _AGO: Final = re.compile(r"\b([a-z]+|\d+) hours ago")
 _CALM_UNTIL: Final = 52  # in 100
+_NORMAL_UNTIL: Final = 90
 _BACK: Final = {"about a quarter": "most", "about a third": "all", "about half": "all", "most": "about a quarter"}
 
 
@@ -114,6 +115,8 @@ def _another_word(kind: str, text: str, _: Ground) -> Iterator[Planted]:
     # Calm is kept by hours that are rougher than half of those on record, and no longer.
     if kind == "regime" and word and (word[1] == "Calm" or int(word[2] or 100) > _CALM_UNTIL):
         yield Planted(Row.ROUGH, kind, _other_word(text, word[1]))
+    if kind == "regime" and word and word[1] != "Calm" and int(word[2] or 100) > _NORMAL_UNTIL:
+        yield Planted(Row.ROUGH, kind, text.replace(f"{word[1]}:", "Normal:"))
     for said, other in (("an ordinary one", "a wild one"), ("a wild one", "an ordinary one")):
         if said in text:
             yield Planted(Row.ROUGH, kind, text.replace(said, other))

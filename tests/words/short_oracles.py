@@ -269,7 +269,8 @@ def _volatility(word: str, ground: Ground) -> Complaints:
         shock = float(np.nanmax(moves))
         return out + unless(shock <= 4.5 * hour, Row.QUIET, f"calm after an hour of {shock:.2f}%")
     if word == "Normal":
-        return out + unless(min(day, near) <= 0.98, Row.ROUGH, f"normal: {was}")
+        # The sentence is about the next hours: a rough day that has calmed down in its last hour does not refute it.
+        return out + unless(min(day, near) <= 0.98 or last <= 0.85, Row.ROUGH, f"normal: {was}")
     least = {"Rough": 0.1, "Wild": 0.3}[word]
     # Three days are few to be ranked among: there, hours that move more than is usual of the market are rough too.
     sizes = np.abs(raw.series(raw.hour)[-raw.day :: raw.hour])
@@ -288,8 +289,7 @@ REGIME: Final[Claims] = claims(
     (
         (r"^What the market did over the last day is not known\.", _unknown_day),
         (rf"^A day of ups and downs: (?:crypto|Bitcoin) swung {SIZE}(?= and is)", _ups_and_downs),
-        (rf"^ and is {MOVED}(?=[,.])", _crypto_day),
-        (rf"^, {MOVED} in a week", _crypto_week),
+        (rf"^ and is {MOVED} in 24 hours", _crypto_day),
         (r"^(?:Crypto|Bitcoin)(?= is)", _nothing),
         (r"^A (rising|falling|flat) day: (?:crypto|Bitcoin)", _is_rising),
         (rf"^ is {MOVED} in 24 hours", _crypto_day),

@@ -151,6 +151,7 @@ MODE_BANNERS: Final[dict[str, tuple[str, str]]] = {
 
 _SPANS: Final = {"hours": "three hours", "day": "24 hours", "week": "seven days"}
 _UNCHANGED: Final = 0.0005
+_OF_CONTRACTS: Final = (DerivativesState.LEVERAGING_UP, DerivativesState.DELEVERAGING)
 
 
 def moved_text(span: str, move: float) -> str:
@@ -174,10 +175,20 @@ def volume_text(ratio: float | None) -> str:
     return f"Trading volume over the last day was {ratio:.1f} times the week's daily average."
 
 
+def funding_text(state: DerivativesState) -> str:
+    """Say which side pays, as far as the state of the futures shows it."""
+    if state in _OF_CONTRACTS:
+        # The state is named by the contracts alone: the rate may be usual, unknown or doubted.
+        return "Funding is called extreme on neither side."
+    if state is DerivativesState.BALANCED:
+        return "Funding is extreme on neither side."
+    return DERIVATIVES[state].reading
+
+
 def interest_text(state: DerivativesState) -> str:
     """Say whether the open contracts rise or fall, as far as the state of the futures shows it."""
     if state is DerivativesState.UNAVAILABLE:
         return "How the open contracts change is not known."
-    if state in {DerivativesState.LEVERAGING_UP, DerivativesState.DELEVERAGING}:
+    if state in _OF_CONTRACTS:
         return DERIVATIVES[state].reading
     return "Open contracts are not what stands out in the futures."

@@ -108,7 +108,7 @@ ROUND_GROUPS: Final[Groups[RoundFacts]] = {
             "no hour on record",
             lambda facts: known(facts.record).as_large == 0,
         ),
-        Sentence("Of the {hours} hours on record before it {as_large} moved as far or farther.", "else", always),
+        Sentence("Of the {hours} hours on record before it, {as_large} moved as far or farther.", "else", always),
     ),
     "round_chances": (
         Sentence(

@@ -147,7 +147,7 @@ NOW_GROUPS: Final[Groups[MarketFacts]] = {
             lambda facts: facts.side is MarketSide.UNKNOWN or facts.day is None,
         ),
         Sentence(
-            "A day of ups and downs: {crypto} swung {line_range} and is {day_moved}{week_after_comma}.",
+            "A day of ups and downs: {crypto} swung {line_range} and is {day_moved} in 24 hours{week_after}.",
             "both ways",
             _went_both_ways,
         ),
@@ -170,9 +170,6 @@ NOW_GROUPS: Final[Groups[MarketFacts]] = {
             ),
         ),
         Sentence(" and {week_moved} in a week", "else", always),
-    ),
-    "week_after_comma": (
-        Sentence(", {week_moved} in a week", "a week is known", lambda facts: facts.week is not None),
     ),
     "regime_volatility": (
         Sentence("", "unknown", _unranked),
