@@ -67,7 +67,7 @@ def reports(
 
         bars = frame.rows(max(0, row + 1 - CAPACITY_BARS), row + 1)
         ctx = _context(engine, reading, raw, bars)
-        ctx = replace(ctx, arena=_arena(ctx.arena, whole, said, raw))
+        ctx = replace(ctx, arena=arena_of(ctx.arena, whole, said, raw))
         facts = report_facts(ctx)
         texts = {part.name.lower(): text for part, text in report(facts).items()}
         case = _case(ctx, raw, said, traded)
@@ -142,11 +142,12 @@ def _said(engine: Engine, reading: BrainReading, raw: Raw) -> HourSaid:
     )
 
 
-def _arena(arena: ArenaView, frame: BarFrame, said: list[HourSaid], raw: Raw) -> ArenaView:
-    """Return the Arena with the record of the ranges that came due."""
+def arena_of(arena: ArenaView, frame: BarFrame, said: list[HourSaid], raw: Raw) -> ArenaView:
+    """Return the Arena with the record of the ranges that came due; where no price did, none is judged."""
     closes = raw.closes[:, raw.assets.index(BITCOIN)]
     due = [(one, one.hour) for one in said if one.hour is not None and one.bar + HOUR <= raw.now]
-    held = {one.bar: ends[0] <= closes[one.bar + HOUR] <= ends[1] for one, ends in due}
+    came = {one.bar: float(closes[one.bar + HOUR]) for one, _ in due}
+    held = {one.bar: ends[0] <= came[one.bar] <= ends[1] for one, ends in due if np.isfinite(came[one.bar])}
     by_day: dict[int, list[bool]] = {}
     for bar, is_held in held.items():
         by_day.setdefault(int(frame.t[bar]) // DAY_MS, []).append(is_held)

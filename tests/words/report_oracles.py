@@ -392,11 +392,18 @@ def _call(match: re.Match[str], case: Case) -> list[str]:
 
 def _held_hours(case: Case) -> list[bool]:
     """Say of each published range for an hour whether the close an hour later lay in it."""
+    return _held_since(case, -1)
+
+
+def _held_since(case: Case, bar: int) -> list[bool]:
+    """Say likewise of those that came due after some bar; a close that is not known judges none."""
     closes = case.bitcoin
     due = [
-        (said.hour, said.bar + HOUR) for said in case.said if said.hour is not None and said.bar + HOUR <= case.raw.now
+        (said.hour, said.bar + HOUR)
+        for said in case.said
+        if said.hour is not None and bar < said.bar + HOUR <= case.raw.now
     ]
-    return [ends[0] <= closes[bar] <= ends[1] for ends, bar in due if np.isfinite(closes[bar])]
+    return [ends[0] <= closes[end] <= ends[1] for ends, end in due if np.isfinite(closes[end])]
 
 
 def _held(match: re.Match[str], case: Case) -> list[str]:
@@ -582,22 +589,20 @@ def _yesterday(match: re.Match[str], case: Case) -> list[str]:
 
 def _day_held(match: re.Match[str], case: Case) -> list[str]:
     of, held, should = match.groups()
-    closes = case.bitcoin
-    due = [said for said in case.said if case.raw.now - DAY < said.bar + HOUR <= case.raw.now and said.hour is not None]
-    held_in = [said.hour[0] <= closes[said.bar + HOUR] <= said.hour[1] for said in due if said.hour is not None]
+    held_in = _held_since(case, case.raw.now - DAY)
     out = wrong(count(of) != len(held_in), f"{len(held_in)} ranges came due")
     out += wrong(count(held) != sum(held_in), f"{sum(held_in)} held")
     return out + wrong(abs(count(should) - 0.9 * len(held_in)) > 0.51, f"about {should} of {len(held_in)} should")
 
 
 def _too_few(_: re.Match[str], case: Case) -> list[str]:
-    held = _held_hours(case)[-24:]
-    return wrong(sum(held) > 19, f"too few: {sum(held)} of 24")
+    held = _held_since(case, case.raw.now - DAY)
+    return wrong(len(held) < 24 or sum(held) > 19, f"too few: {sum(held)} of {len(held)}")
 
 
 def _triumph(_: re.Match[str], case: Case) -> list[str]:
-    held = _held_hours(case)[-24:]
-    return wrong(sum(held) < 24, f"all of them: {sum(held)} of 24")
+    held = _held_since(case, case.raw.now - DAY)
+    return wrong(sum(held) < 24, f"all of them: {sum(held)} of {len(held)}")
 
 
 def _in_groups(match: re.Match[str], case: Case) -> list[str]:
