@@ -77,9 +77,15 @@ class Month:
 
     @property
     def average_swing(self) -> float | None:
-        """How much the mean of the assets swung over the last day, hour by hour, as a share of one asset's swing."""
-        moves = np.diff(np.log(self.closes[-DAY - 1 :]), axis=0)
-        whole = moves[:, np.isfinite(moves).all(axis=0)]
+        """How much the mean of the assets swung over the last day, hour by hour, as a share of one asset's swing.
+
+        None where an asset that has a day has not every hour of it: the mean would be of others than are named with it.
+        """
+        closes = self.closes[-DAY - 1 :]
+        moves = np.diff(np.log(closes), axis=0)
+        has_day = np.isfinite(closes[[0, -1]]).all(axis=0)
+        whole = moves[:, has_day]
+
         alone = float(whole.std(axis=0).mean()) if whole.shape[1] > 1 else 0.0
         return float(whole.mean(axis=1).std()) / alone if alone > 0.0 else None
 

@@ -81,7 +81,7 @@ def check_reports(found: Found, frame: BarFrame) -> None:
         for complaint in complaints:
             found.add(UNTRUE_REPORT, f"{case.now:%Y-%m-%d %H:%M}: {complaint}")
         words = sum(len(text.split()) for text in texts.values())
-        is_known = np.isfinite(case.raw.moves(DAY)).all()
+        is_known = np.isfinite(case.raw.moves(DAY)).all() and np.isfinite(case.raw.closes[-1]).all()
         if words > MOST_WORDS or (is_known and words < FEWEST_WORDS):
             found.add(UNTRUE_REPORT, f"{case.now:%Y-%m-%d %H:%M}: {words} words")
 

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import numpy as np
+import pytest
 
 from generator.market.bars import BAR_MS, BarFrame
 from tests.contradictions.reports import arena_of
@@ -44,3 +45,13 @@ def test_too_few_is_said_of_a_day_whose_every_hour_was_judged() -> None:
 
     assert report_complaints({"yesterday": TOO_FEW}, whole) == []
     assert report_complaints({"yesterday": TOO_FEW}, halted) == [f"yesterday: {TOO_FEW} [too few: 17 of 22]"]
+
+
+@pytest.mark.parametrize("said", ["No coins are not no", "One coins are not one", "Seven coins are not seven"])
+def test_an_average_of_coins_without_a_day_is_found(said: str) -> None:
+    _, case = halted_day((24,))
+    rest = "swung 91% as much as one coin alone, so mixing them took away 9% of the roughness."
+
+    text = f"{said} bets: hour by hour the average of all {said.rsplit(maxsplit=1)[-1]} {rest}"
+
+    assert report_complaints({"idea": text}, case)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tests.words.figures import COIN, MOVED, ROUNDED, SIZE, count, fits, untrue_move
-from tests.words.raw import DAY, HOUR, NAMES, Raw
+from tests.words.raw import DAY, FEWEST_COINS, HOUR, NAMES, Raw
 
 YEAR_HOURS: Final = 365 * 24
 MONTH_HOURS: Final = 720
@@ -120,7 +120,7 @@ def share_off(match: re.Match[str], first: int, hits: int, n: int, what: str) ->
     true = 100 * hits / n
     z = 1.96
     narrowest = z * math.sqrt(max(true * (100 - true), 1) / n) * 0.8
-    out = wrong(abs(percent - true) > 0.51, f"{what}: said {percent} in 100, were {hits} of {n}")
+    out = wrong(not abs(percent - true) <= 0.51, f"{what}: said {percent} in 100, were {hits} of {n}")
     out += wrong(n < FEWEST, f"{what}: a share of {n} cases")
     out += wrong(not low <= percent <= high or not 0 <= low < high <= 100, f"{what}: an interval of {low} to {high}")
     out += wrong(0.5 * (high - low) < narrowest - 1, f"{what}: too narrow an interval, {low} to {high} of {n} cases")
@@ -138,7 +138,7 @@ def _day(match: re.Match[str], case: Case) -> list[str]:
     market = case.raw.market(DAY)
     out = wrong(f"{clock} {day} {month}" != f"{case.now:%H:%M} {case.now.day} {case.now:%B}", f"the time is {case.now}")
     if way is None:
-        out += wrong(abs(market) >= 0.07, f"came back, was {market:.2f}%")
+        out += wrong(not abs(market) < 0.07, f"came back, was {market:.2f}%")
     else:
         out += off(size, market, "the day") + wrong((way == "rose") != (market > 0), f"{way}, was {market:.2f}%")
     days = _coins(case)
@@ -190,11 +190,11 @@ def _largest_hour(match: re.Match[str], case: Case) -> list[str]:
     largest, bars_ago = _largest(case)
     true = abs(largest) / case.usual(HOUR)
     out = off(size, largest, "the largest hour") + wrong((way == "rose") != (largest > 0), f"{way}: {largest:.2f}%")
-    out += wrong(abs(case.at(clock, day) - bars_ago) > 1, f"it ended {bars_ago} bars ago")
+    out += wrong(not abs(case.at(clock, day) - bars_ago) <= 1, f"it ended {bars_ago} bars ago")
     if times is None:
         return out + wrong(case.raw.record_days > 14.2, "no size in usual hours")
     out += wrong(case.raw.record_days < 13.9, "a usual hour of a young record")
-    return out + wrong(abs(count(times) - true) > 0.52 + 0.03 * true, f"{times} usual hours, were {true:.2f}")
+    return out + wrong(not abs(count(times) - true) <= 0.52 + 0.03 * true, f"{times} usual hours, were {true:.2f}")
 
 
 _PARTS: Final = {
@@ -223,7 +223,7 @@ def _point(case: Case, size: str, clock: str, day: str, *, top: bool) -> list[st
     out = off(size, best, "the best or worst point")
     if not 0 <= at < len(line):
         return [*out, f"{clock} {day} is not of the last day"]
-    return out + wrong(abs(line[at] - best) > 0.02, f"at {clock} it was {line[at]:.2f}%, not {best:.2f}%")
+    return out + wrong(not abs(line[at] - best) <= 0.02, f"at {clock} it was {line[at]:.2f}%, not {best:.2f}%")
 
 
 def _points(match: re.Match[str], case: Case) -> list[str]:
@@ -235,7 +235,7 @@ def _one_point(match: re.Match[str], case: Case) -> list[str]:
     hardly, size, word, clock, day = match.groups()
     line = case.raw.line()
     other = float(line.min() if hardly == "lower" else line.max())
-    out = wrong(abs(other) > 0.16, f"hardly {hardly}, was {other:.2f}%") + wrong(hardly == word, "one word twice")
+    out = wrong(not abs(other) <= 0.16, f"hardly {hardly}, was {other:.2f}%") + wrong(hardly == word, "one word twice")
     return out + _point(case, size, clock, day, top=word == "higher")
 
 
@@ -265,7 +265,7 @@ def _together(match: re.Match[str], case: Case) -> list[str]:
     true = float(np.corrcoef(moves.T)[np.triu_indices(moves.shape[1], 1)].mean())
     words = {"moved almost as one": ("little", 0.8, 1.0), "moved mostly together": ("some", 0.5, 0.8)}
     spread, low, high = words.get(how, ("much", -1.0, 0.5))
-    out = wrong(abs(float(said) - true) > 0.0051, f"a correlation of {true:.3f}")
+    out = wrong(not abs(float(said) - true) <= 0.0051, f"a correlation of {true:.3f}")
     return out + wrong(spread != risk or not low - 0.001 <= true <= high + 0.001, f"{how}, {risk}: {true:.3f}")
 
 
@@ -278,13 +278,14 @@ def _trading(match: re.Match[str], case: Case) -> list[str]:
     rank = 100 * float(np.mean(before < now if busier == "busier" else before > now))
     scale = 1e9 if unit == "billion" else 1e6
     rounded = 0.0501 if unit == "billion" else 0.51
-    out = wrong(abs(float(dollars) - now / scale) > rounded + 0.002 * now / scale, f"{now:.4g} dollars were traded")
+    off_by = abs(float(dollars) - now / scale)
+    out = wrong(not off_by <= rounded + 0.002 * now / scale, f"{now:.4g} dollars were traded")
     out += _span(days, case) if days != "the last 30 days" else wrong(case.raw.record_days < 29.9, "under 30 days")
     if than == "at any time":
         return out + wrong(rank < 100, f"{busier} than at any time: {rank:.2f}")
     if than == "at almost any time":
         return out + wrong(not 99.2 <= rank < 100, f"{busier} than at almost any time: {rank:.2f}")
-    return out + wrong(abs(int(than.split()[0]) - rank) > 0.7, f"{busier} than {than}: {rank:.2f}")
+    return out + wrong(not abs(int(than.split()[0]) - rank) <= 0.7, f"{busier} than {than}: {rank:.2f}")
 
 
 def _week(match: re.Match[str], case: Case) -> list[str]:
@@ -378,15 +379,15 @@ def _call(match: re.Match[str], case: Case) -> list[str]:
     small, usual_small, band = case.chance
     is_small = "about here" in match.group(0)
     chance, usual = (small, usual_small) if is_small else (100 - small, 100 - usual_small)
-    out = wrong(abs(int(groups["chance"]) - chance) > 0.6, f"a chance of {chance:.1f}")
-    out += wrong(abs(int(groups["usual"]) - usual) > 0.6, f"usually {usual:.1f}")
-    out += wrong(abs(float(groups["band"].replace(",", "")) / band - 1) > 0.06, f"a band of ${band:.2f}")
+    out = wrong(not abs(int(groups["chance"]) - chance) <= 0.6, f"a chance of {chance:.1f}")
+    out += wrong(not abs(int(groups["usual"]) - usual) <= 0.6, f"usually {usual:.1f}")
+    out += wrong(not abs(float(groups["band"].replace(",", "")) / band - 1) <= 0.06, f"a band of ${band:.2f}")
     if "about here" in match.group(0):
         return out + wrong(small < 49.4, f"probably about here at {small:.0f}%")
     if "less likely" in match.group(0):
         return out + wrong(chance > usual - 4.4, f"less likely: {chance:.0f}, usually {usual:.0f}")
     if "An hour like most" in match.group(0):
-        return out + wrong(abs(chance - usual) > 5.6, f"like most: {chance:.0f}, usually {usual:.0f}")
+        return out + wrong(not abs(chance - usual) <= 5.6, f"like most: {chance:.0f}, usually {usual:.0f}")
     return out + wrong(chance < usual + 4.4, f"probably: {chance:.0f}, usually {usual:.0f}")
 
 
@@ -410,7 +411,7 @@ def _held(match: re.Match[str], case: Case) -> list[str]:
     n, hits = count(match.group(1)), count(match.group(3))
     held = _held_hours(case)
     out = wrong(abs(n - len(held)) > 1, f"{len(held)} ranges were scored")
-    out += wrong(abs(hits - sum(held)) > 1 + n // 500, f"{sum(held)} ranges held")
+    out += wrong(not abs(hits - sum(held)) <= 1 + n // 500, f"{sum(held)} ranges held")
     low, high = map(int, match.group(5, 6))
     promised = "too narrow" if high < 90 else "too wide" if low > 90 else "about right"
     out += share_off(match, 4, hits, n, "ranges that held")
@@ -452,7 +453,7 @@ def _like_kind(text: str, case: Case) -> list[str]:
 
 def _near(said: int, true: int, what: str) -> list[str]:
     """Complain of a count beyond what half precision of the record may do to it."""
-    return wrong(abs(said - true) > max(1, 0.03 * true), f"{what}: said {said}, were {true}")
+    return wrong(not abs(said - true) <= max(1, 0.03 * true), f"{what}: said {said}, were {true}")
 
 
 def _like_days(match: re.Match[str], case: Case) -> list[str]:
@@ -485,7 +486,8 @@ def _rose(match: re.Match[str], case: Case) -> list[str]:
     hits = count(match.group(2))
     out = _near(hits, int((came > 0).sum()), "days that rose")
     out += share_off(match, 3, hits, round(100 * hits / max(1, int(match.group(3)))), "days that rose")[:0]
-    out += wrong(abs(int(match.group(3)) - 100 * np.mean(came > 0)) > 3.1, f"{100 * np.mean(came > 0):.1f} in 100 rose")
+    rose = 100 * float(np.mean(came > 0))
+    out += wrong(not abs(int(match.group(3)) - rose) <= 3.1, f"{rose:.1f} in 100 rose")
     out += _interval(match, 3, len(came))
     return out + wrong(
         abs(int(match.group(6)) - 100 * np.mean(after > 0)) > 0.8, f"any day: {100 * np.mean(after > 0):.1f}"
@@ -517,7 +519,7 @@ def _size_carried(match: re.Match[str], case: Case) -> list[str]:
     first = match.re.groupindex["hits"] + 1
     low, high = map(int, match.group(first + 1, first + 2))
     out = _near(count(hits), int((np.abs(came) > usual).sum()), "days that moved more")
-    out += wrong(abs(int(match.group(first)) - share) > 3.1, f"{share:.1f} in 100 moved more") + _interval(
+    out += wrong(not abs(int(match.group(first)) - share) <= 3.1, f"{share:.1f} in 100 moved more") + _interval(
         match, first, len(came)
     )
     if "livelier than most" in match.group(0):
@@ -561,7 +563,7 @@ def _spell(match: re.Match[str], case: Case) -> list[str]:
     else:
         many, unit = said.removeprefix("about ").split(" ")
         hours = (1 if many == "an" else count(many)) * (24 if unit.startswith("day") else 1)
-        out += wrong(abs(hours - age) > (13 if unit.startswith("day") else 1), f"{said}: {age} hours")
+        out += wrong(not abs(hours - age) <= (13 if unit.startswith("day") else 1), f"{said}: {age} hours")
     older = [hours for hours in ended if hours >= age]
     longer = [hours for hours in older if hours >= age + 12]
     if groups.get("more"):
@@ -654,15 +656,19 @@ def _last_days(match: re.Match[str], case: Case) -> list[str]:
     out = off(usual, middle, "the usual", 0.02 * middle)
     for said, true in zip((near, smaller, larger), counts, strict=True):
         if said is not None:
-            out += wrong(abs(count(said) - int(true)) > 1, f"days: said {said}, were {true}")
+            out += wrong(not abs(count(said) - int(true)) <= 1, f"days: said {said}, were {true}")
     return out
 
 
 def _not_bets(match: re.Match[str], case: Case) -> list[str]:
-    moves = np.log1p(case.days_of_hours())
+    coins = np.isfinite(case.raw.moves(DAY))
+    moves = np.log1p(case.days_of_hours()[:, coins])
+    out = wrong({count(said) for said in match.group(1, 2, 3)} != {coins.sum()}, f"{coins.sum()} coins have a day")
+    if coins.sum() < FEWEST_COINS:
+        return [*out, "an average of too few coins"]
     share = 100 * float(moves.mean(axis=1).std() / moves.std(axis=0).mean())
     swing, away = map(int, match.group(4, 5))
-    return wrong(abs(swing - share) > 0.6 or swing + away != 100, f"{share:.1f}% as much")
+    return out + wrong(not abs(swing - share) <= 0.6 or swing + away != 100, f"{share:.1f}% as much")
 
 
 def _stretch(match: re.Match[str], case: Case) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from generator.brain.like_days import began_calm, days_by_size, large_hours, like_days
 from generator.catalog.assets import ASSET_NAMES
-from generator.catalog.text.happened import MarketFacts, Situation
+from generator.catalog.text.happened import Coin, MarketFacts, Situation
 from generator.catalog.text.report.facts import (
     LikeDays,
     ReportFacts,
@@ -115,6 +115,15 @@ def test_no_share_of_fewer_than_thirty_cases_is_given(facts: list[ReportFacts]) 
     assert "allowing for luck" not in text
     assert "too few to say what usually follows" in text
     assert "we need 30 such spells on record, and there are twelve" in text
+
+
+def test_no_mean_of_coins_is_an_idea_while_fewer_than_three_have_a_day(facts: list[ReportFacts]) -> None:
+    coins = {asset: Coin(100.0, 0.1) for asset in ASSET_NAMES}
+    plain = replace(facts[0], situation=Situation.PLAIN, correlation=0.9, coins=coins)
+    halted = replace(plain, coins={"BTC": coins["BTC"], "ETH": coins["ETH"]})
+
+    assert "coins are not" in report(plain)[Part.IDEA]
+    assert "coins are not" not in report(halted)[Part.IDEA]
 
 
 def test_a_word_of_volatility_and_its_rank_never_part_ways(facts: list[ReportFacts]) -> None:

@@ -506,8 +506,8 @@ REPORT_GROUPS: Final[Groups[ReportFacts]] = {
         Sentence(
             "{Known} coins are not {known} bets: hour by hour the average of all {known} swung {average_swing} as "
             "much as one coin alone, so mixing them took away {mixed_away} of the roughness.",
-            "a correlation of .8 or more",
-            lambda facts: (facts.correlation or 0.0) >= 0.8 and facts.average_swing is not None,
+            "three coins or more, a correlation of .8 or more",
+            lambda facts: facts.is_average and (facts.correlation or 0.0) >= 0.8 and facts.average_swing is not None,
         ),
         Sentence(
             "Time does not stretch a range evenly: four hours go about twice as far as one, not four times. Today "
