@@ -71,5 +71,5 @@ def test_nothing_is_built_or_installed_that_no_hash_covers(name: str) -> None:
 
 
 def test_the_image_and_the_guide_for_several_machines_install_the_database_driver() -> None:
-    for name in ("site/edge/container/Containerfile", "docs/howto/several-machines.md"):
+    for name in ("site/edge/container/Containerfile", "docs/howto/serving.md"):
         assert "requirements-postgres.lock" in (ROOT / name).read_text(), name
