@@ -22,7 +22,7 @@ from generator.catalog.text.glossary import GLOSSARY
 from generator.compose.all import compose_free
 from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
-from generator.site.pages.render import PageView
+from generator.site.pages.recipes import PageView
 from tests.contradictions.release_rows import visible
 from tests.support.services import shared_pages
 from tests.support.ten_moments import ten_moments

@@ -38,7 +38,8 @@ from generator.site.files.downloads import no_downloads
 from generator.site.files.feeds import feeds
 from generator.site.files.record import daily_file, ladder_file, practice_file, rounds_file
 from generator.site.files.sample import bundled_files
-from generator.site.pages.render import Pages, PageView
+from generator.site.pages.recipes import PageView
+from generator.site.pages.render import Pages
 from generator.site.resources import Assets, ShippedMonth
 from generator.values.view import ArenaView
 from generator.values.votes import Tally

@@ -35,7 +35,8 @@ from generator.site.files.record import daily_file, ladder_file, practice_file, 
 from generator.site.files.sample import SAMPLE_PATHS
 from generator.site.files.search import search_file
 from generator.site.pages.practice import own_months
-from generator.site.pages.render import Pages, PageView
+from generator.site.pages.recipes import PageView
+from generator.site.pages.render import Pages
 from generator.values.hours import Hour
 
 PREDICTIONS_SHOWN: Final = 700

@@ -20,7 +20,7 @@ from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 from generator.market.history import CAPACITY_BARS
-from generator.site.pages.render import PageView
+from generator.site.pages.recipes import PageView
 from tests.contradictions.rows import FuturesText, contradictions
 from tests.contradictions.story_rows import STORY, paid_texts
 from tests.contradictions.whole_rows import WHOLE, WholeTick

@@ -17,7 +17,8 @@ from generator.catalog.formats import change as published_change
 from generator.catalog.words import Call, Concept, Prediction
 from generator.compose.all import compose
 from generator.compose.free import FreeBodies
-from generator.site.pages.render import Pages, PageView
+from generator.site.pages.recipes import PageView
+from generator.site.pages.render import Pages
 from generator.values.rounds import Round
 from generator.values.votes import Tally
 from tests.arena.test_concepts import MONDAY_NOON, a_round

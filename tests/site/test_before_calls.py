@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from generator.arena.rates import rate
 from generator.catalog.words import Call
-from generator.site.pages.render import PageView
+from generator.site.pages.recipes import PageView
 from generator.values.scores import BeforeCalls
 from tests.support.builders import HOUR_MS
 from tests.support.page_view import START_MS, Rendered, context, predictions, view_of

@@ -364,9 +364,9 @@ def test_before_the_first_hour_a_chapter_has_no_number(name: str) -> None:
     shown = chapter_view(name, facts(HourlyMonth()))
 
     page = rendered(empty=True)[f"/learn/{name}/index.html"].decode()
-    assert shown["chapter"].title in page
-    assert "unknown" not in str(shown["first"])
-    assert "None" not in str(shown["others"])
+    assert shown.chapter.title in page
+    assert "unknown" not in str(shown.first)
+    assert "None" not in str(shown.others)
 
 
 def test_a_market_without_any_move_breaks_no_chapter() -> None:

@@ -66,7 +66,7 @@ def test_nothing_of_what_is_sealed_is_in_the_page_while_it_is_open() -> None:
 
 
 def test_each_question_that_is_over_has_its_scores_or_why_it_has_none() -> None:
-    live, over, void = daily_view(seen(OPEN, LIVE, OVER, VOID))["daily"]["rows"]
+    live, over, void = daily_view(seen(OPEN, LIVE, OVER, VOID)).rows
 
     assert (live.id, live.why) == (LIVE.question_id, "1 answer; measured at 13:00 UTC on 26 November")
     assert (over.move, over.brain, over.usual) == (
@@ -80,13 +80,13 @@ def test_each_question_that_is_over_has_its_scores_or_why_it_has_none() -> None:
 
 
 def test_between_two_questions_and_without_one_the_page_says_when_it_asks() -> None:
-    between = daily_view(seen(now_ms=ms("2026-11-25T12:30")))["daily"]
-    never = daily_view(seen())["daily"]
+    between = daily_view(seen(now_ms=ms("2026-11-25T12:30")))
+    never = daily_view(seen())
 
-    assert between["now"] == "The next question is asked at 13:00 UTC today."
-    assert between["next"] == "2026-11-25T13:05:00Z"
-    assert never["now"].startswith("No question takes answers now")
-    assert never["rows"] == []
+    assert between.now == "The next question is asked at 13:00 UTC today."
+    assert between.next == "2026-11-25T13:05:00Z"
+    assert never.now.startswith("No question takes answers now")
+    assert never.rows == ()
 
 
 def test_prices_are_those_of_48_full_hours_and_sliders_reach_beyond_them() -> None:

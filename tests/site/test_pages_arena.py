@@ -15,8 +15,8 @@ from generator.compose.rounds import CrowdChances
 from generator.compose.scores import Estimate, Probabilities, against, hour_of
 from generator.compose.statistics import CrowdRecord
 from generator.site.pages.arena import burst_words, chances_words, crowd_scores, record_words
+from generator.site.pages.recipes import PageView
 from generator.site.pages.record import headline
-from generator.site.pages.render import PageView
 from generator.site.words.reference import Reference
 from generator.values.scores import MeanInterval
 from generator.values.votes import Burst, LockedCrowd, RecordCrowd, Tally

@@ -16,7 +16,8 @@ from generator.catalog.measured import HELD, HELD_LABELS, MOVE_SKILL, MOVE_SKILL
 from generator.catalog.pages import SitePage
 from generator.catalog.words import SourceMode
 from generator.compose.context import TickTimes
-from generator.site.pages.render import Pages, PageView
+from generator.site.pages.recipes import PageView
+from generator.site.pages.render import Pages
 from generator.site.resources import Resources
 from generator.site.words.changelog import Version, versions
 from tests.support.builders import HOUR_MS

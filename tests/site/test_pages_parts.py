@@ -11,9 +11,9 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.errors import PublishError
 from generator.site.charts.now import shares, sparkline
-from generator.site.charts.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH
+from generator.site.charts.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Chart
 from generator.site.charts.record import reliability
-from generator.site.pages.record import record_view
+from generator.site.pages.record import RecordView, record_view
 from generator.site.pages.rounds import who_was_right
 from generator.site.resources import Resources
 from generator.site.words import format as page_format
@@ -157,17 +157,18 @@ def test_the_backtest_is_named_apart_and_in_no_figure_of_the_record() -> None:
     due = tuple(replace(made, warm_up=place >= 10 * len(ASSETS)) for place, made in enumerate(predictions(20)))
     view = record_view(held, due, "Source: a test.", NOW_MS)
 
-    assert (view["figure"]["number"], view["figure"]["tested"]) == ("86.1%", True)
-    assert view["figure"]["how"].startswith("A backtest before the start, scored apart from the record. ")
-    assert view["figure"]["how"].endswith(": 11:00 UTC.")
-    assert [row[:2] for row in view["backtest"]["rows"]] == [
+    assert view.backtest is not None
+    assert (view.figure.number, view.figure.tested) == ("86.1%", True)
+    assert view.figure.how.startswith("A backtest before the start, scored apart from the record. ")
+    assert view.figure.how.endswith(": 11:00 UTC.")
+    assert [row[:2] for row in view.backtest.rows] == [
         ("Which way, each hour", "1,204"),
         ("Arena forecasts", "60"),
     ]
-    assert [(horizon, half[-11:]) for horizon, half, _ in view["backtest"]["far"]] == [
+    assert [(row.horizon, row.half[-11:]) for row in view.backtest.far] == [
         (words, "of 36 moves") for words in ("15 minutes", "1 hour", "4 hours", "24 hours")
     ]
-    assert [row["from_backtest"] for row in view["grid"]] == [place >= 10 for place in range(20)]
+    assert [row.from_backtest for row in view.grid] == [place >= 10 for place in range(20)]
 
 
 def backtested() -> BacktestScores:
@@ -191,11 +192,18 @@ def backtested() -> BacktestScores:
     return BacktestScores(hourly, replace(hourly, kind="arena", hit=tested(20, 40)), far)
 
 
+def drawn_in(record: RecordView) -> list[Chart]:
+    """Return the charts of a record."""
+    charts = [*record.far_charts.charts, *(chart for section in record.sections for chart in section.charts)]
+    if record.move.chart is not None:
+        charts.insert(len(record.far_charts.charts), record.move.chart)
+    return charts
+
+
 def test_until_thirty_calls_are_due_each_chart_is_the_backtests_hatched_and_named() -> None:
     held = replace(empty_arena(), backtest=backtested())
     shown = record_view(held, (), "Source: a test.", NOW_MS)
-    charts = [*shown["far_charts"], shown["move"]["chart"]]
-    charts += [chart for section in shown["sections"] for chart in section["charts"]]
+    charts = drawn_in(shown)
 
     drawn = [str(chart) for chart in charts]
 
@@ -212,8 +220,7 @@ def test_from_thirty_calls_on_no_chart_of_the_record_is_the_backtests() -> None:
     held = replace(arena(), how_far=how_far(480), backtest=backtested())
     held = replace(held, hourly_record=replace(held.hourly_record, move=live_moves()))
     shown = record_view(held, predictions(), "Source: a test.", NOW_MS)
-    charts = [*shown["far_charts"], shown["move"]["chart"]]
-    charts += [chart for section in shown["sections"] for chart in section["charts"]]
+    charts = drawn_in(shown)
 
     drawn = "".join(map(str, charts))
 
@@ -251,9 +258,9 @@ def test_of_too_few_calls_of_the_brain_the_arena_draws_no_rate_in_its_name() -> 
     without = who_was_right(held, (), "Source: a test.")
     shown = who_was_right(replace(held, backtest=backtested()), (), "Source: a test.")
 
-    assert (without["chart"], without["tested"]) == (None, False)
-    assert shown["tested"]
-    assert "Backtest before the start: the brain: 50.0% of 40 right" in str(shown["chart"])
+    assert (without.chart, without.tested) == (None, False)
+    assert shown.tested
+    assert "Backtest before the start: the brain: 50.0% of 40 right" in str(shown.chart)
 
 
 def test_the_landing_page_says_one_change_of_a_day_in_cell_and_picture() -> None:

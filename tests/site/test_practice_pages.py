@@ -61,7 +61,7 @@ def test_months_of_the_own_record_come_after_the_shipped_one_newest_first() -> N
         file("practice", "2026-12", "/files/practice/2026-12-b.json"),
         file("practice-truths", "2026-12", "/files/practice/2026-12-b-truths.json"),
     ]
-    months = json.loads(practice_view(ShippedMonth.load(), own_months(files), "live")["practice"]["months"])
+    months = json.loads(practice_view(ShippedMonth.load(), own_months(files), "live").months)
 
     assert [month["items"] for month in months[1:]] == [files[3].path, files[0].path]
     assert [month["truths"] for month in months[1:]] == [files[4].path, files[1].path]
@@ -87,7 +87,7 @@ def test_each_month_of_the_own_record_has_a_sheet_for_a_class() -> None:
 
 def test_an_hour_to_read_says_what_came_and_whether_the_range_held_it() -> None:
     items, truths = shipped()
-    examples = practice_view(ShippedMonth.load(), (), "simulated")["practice"]["examples"]
+    examples = practice_view(ShippedMonth.load(), (), "simulated").examples
 
     for example, item in zip(examples, items[-EXAMPLES:], strict=True):
         truth = truths[str(item["truth_sha256"])[:12]]
@@ -101,7 +101,7 @@ def test_an_hour_to_read_says_what_came_and_whether_the_range_held_it() -> None:
 
 def test_the_key_of_the_sheet_is_of_its_hours_and_of_no_example() -> None:
     items, truths = shipped()
-    sheet = class_view(ShippedMonth.load(), (), "simulated")["sheet"]
+    sheet = class_view(ShippedMonth.load(), (), "simulated").sheet
     of_sheet = items[-EXAMPLES - len(sheet) : -EXAMPLES]
 
     assert len(sheet) == 10

@@ -12,7 +12,7 @@ import pytest
 
 from generator.catalog.words import SourceMode
 from generator.site.files.record import rounds_file
-from generator.site.pages.render import PageView
+from generator.site.pages.recipes import PageView
 from generator.site.words.days import days
 from generator.values.hours import Hour
 from tests.support import builders

@@ -10,7 +10,7 @@ import pytest
 
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import SourceMode
-from generator.site.pages.render import PageView
+from generator.site.pages.recipes import PageView
 from tests.support.bodies import published
 from tests.support.builders import CONTEXTS
 from tests.support.page_view import Rendered, view

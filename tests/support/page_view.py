@@ -30,7 +30,8 @@ from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
 from generator.market.observation import SourceHealth
-from generator.site.pages.render import Pages, PageView
+from generator.site.pages.recipes import PageView
+from generator.site.pages.render import Pages
 from generator.site.words.reference import Reference
 from generator.values.hours import PredictionMade
 from generator.values.rounds import Lesson, Round

@@ -22,7 +22,8 @@ from generator.runtime.market import no_progress
 from generator.runtime.startup import open_market
 from generator.settings import GeneratorSettings
 from generator.site.files.background import BackgroundFiles, BackgroundRelease, TickFiles
-from generator.site.pages.render import Pages, PageView
+from generator.site.pages.recipes import PageView
+from generator.site.pages.render import Pages
 from generator.site.resources import Assets
 from tests.support.clock import ManualClock
 

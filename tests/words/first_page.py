@@ -28,7 +28,7 @@ from generator.compose.free import FreeBodies
 from generator.market.bars import BarFrame
 from generator.market.recorded.recording import load_recording
 from generator.site.files.history import histories
-from generator.site.pages.render import PageView
+from generator.site.pages.recipes import PageView
 from tests.contradictions.sweep import context_of, day_changes
 from tests.support.services import landing_page
 from tests.words.figures import MOVED, SIZE, Move, count, fits, number, untrue_move

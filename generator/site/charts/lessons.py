@@ -151,6 +151,13 @@ def _sample(right: int, of: int) -> Row:
     )
 
 
-def by_kind(figures: Mapping[str, Markup]) -> tuple[tuple[str, Markup | None], ...]:
-    """Return the name of each kind of day with its picture, None where no day of the month showed it."""
-    return tuple((name, figures.get(picture_name(kind))) for kind, name in NAMES.items())
+class KindOfDay(NamedTuple):
+    """A kind of day with its picture, None where no day of the month showed it."""
+
+    name: str
+    picture: Markup | None
+
+
+def by_kind(figures: Mapping[str, Markup]) -> tuple[KindOfDay, ...]:
+    """Return every kind of day."""
+    return tuple(KindOfDay(name, figures.get(picture_name(kind))) for kind, name in NAMES.items())

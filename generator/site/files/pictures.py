@@ -282,7 +282,7 @@ def _now(ctx: TickContext, market: MarketRegimeResponse, mark: str, at: str) -> 
     if ranges is not None:
         return replace(drawing, ranges=ranges)
     figure = far_figure(ctx.arena, ctx.freshness.generated_ms)
-    return replace(drawing, cards=((figure["number"], figure["what"]),))
+    return replace(drawing, cards=((figure.number, figure.what),))
 
 
 def _arena(ctx: TickContext, mark: str, at: str) -> Drawing:

@@ -1,6 +1,6 @@
 """What the Arena page shows of now: the live round and its votes, and the voters with the best records."""
 
-from typing import Any
+from typing import NamedTuple
 
 from markupsafe import Markup
 
@@ -22,11 +22,90 @@ from generator.compose.scores import Rate
 from generator.compose.statistics import CrowdRecord, crowd_record
 from generator.compose.teacher_lessons import ScorePlace, TeacherLessonsResponse, TeacherPattern
 from generator.site.charts.now import live_round, shares
+from generator.site.charts.plot import Chart
 from generator.site.words.format import band, count, moment, percent, price, signed_bps, when
 from generator.site.words.votes import votes_shown, votes_words
 from generator.values.rounds import Round
 from generator.values.scores import Proportion
 from generator.values.votes import Burst, Tally
+
+
+class Place(NamedTuple):
+    """A voter's place by how often the votes were right."""
+
+    place: int
+    voter: str
+    right: str
+    provisional: bool
+
+
+class ScoreRow(NamedTuple):
+    """A voter's place by what the chances saved; `saved` and `between` are empty where it is too early to tell."""
+
+    place: int
+    voter: str
+    rounds: int
+    brier: str
+    base: str
+    saved: str
+    between: str
+    provisional: bool
+
+
+class PatternRow(NamedTuple):
+    """How often brain and people were right in one kind of round."""
+
+    when: str
+    rounds: int
+    brain: str
+    people: str
+    both_wrong: str
+    finding: str
+
+
+class Voters(NamedTuple):
+    """Leaderboard and patterns of the teacher-lessons answer."""
+
+    places: tuple[Place, ...]
+    by_score: tuple[ScoreRow, ...]
+    gave_chances: int
+    too_few_scored: int
+    counted: int
+    too_few: int
+    note: str
+    patterns: tuple[PatternRow, ...]
+
+
+class CrowdRow(NamedTuple):
+    """One answer of the votes."""
+
+    css: str
+    word: str
+    share: str
+
+
+class OutcomeChance(NamedTuple):
+    """One outcome and its chance."""
+
+    word: str
+    chance: str
+
+
+class LiveView(NamedTuple):
+    """The live round."""
+
+    round: Round
+    band: str
+    chart: Chart | None
+    crowd: str
+    chances: str
+    crowd_bar: Markup | None
+    crowd_of: str
+    crowd_rows: tuple[CrowdRow, ...]
+    brain: str
+    brain_rows: tuple[OutcomeChance, ...]
+    price_now: str
+    moved: str
 
 
 def crowds_scores(ctx: TickContext) -> tuple[str, ...]:
@@ -35,36 +114,37 @@ def crowds_scores(ctx: TickContext) -> tuple[str, ...]:
     return tuple(words for who, scores in records if (words := crowd_scores(crowd_record(scores), who)))
 
 
-def voters(body: TeacherLessonsResponse) -> dict[str, Any]:
+def voters(body: TeacherLessonsResponse) -> Voters:
     """Return what the page shows of leaderboard and patterns in the published teacher-lessons answer."""
     board = body.leaderboard
-    return {
-        "places": tuple(
-            (place.place, place.voter, in_full(_proportion(place.hit)), place.provisional) for place in board.places
+    return Voters(
+        places=tuple(
+            Place(place.place, place.voter, in_full(_proportion(place.hit)), place.provisional)
+            for place in board.places
         ),
-        "by_score": tuple(map(_score_place, board.by_score)),
-        "gave_chances": board.gave_chances,
-        "too_few_scored": board.gave_chances_below_30,
-        "counted": board.voters,
-        "too_few": board.below_30,
-        "note": board.note,
-        "patterns": tuple(map(_pattern, body.patterns)),
-    }
+        by_score=tuple(map(_score_place, board.by_score)),
+        gave_chances=board.gave_chances,
+        too_few_scored=board.gave_chances_below_30,
+        counted=board.voters,
+        too_few=board.below_30,
+        note=board.note,
+        patterns=tuple(map(_pattern, body.patterns)),
+    )
 
 
-def _score_place(place: ScorePlace) -> dict[str, Any]:
+def _score_place(place: ScorePlace) -> ScoreRow:
     saved = place.brier_saved
     ends = saved is not None and saved.low is not None and saved.high is not None
-    return {
-        "place": place.place,
-        "voter": place.voter,
-        "rounds": place.n,
-        "brier": f"{place.brier:.3f}",
-        "base": f"{place.brier_base_rate:.3f}",
-        "saved": "" if saved is None else f"{saved.value:+.3f}",
-        "between": f"{saved.low:+.3f} to {saved.high:+.3f}" if saved is not None and ends else "",
-        "provisional": place.provisional,
-    }
+    return ScoreRow(
+        place=place.place,
+        voter=place.voter,
+        rounds=place.n,
+        brier=f"{place.brier:.3f}",
+        base=f"{place.brier_base_rate:.3f}",
+        saved="" if saved is None else f"{saved.value:+.3f}",
+        between=f"{saved.low:+.3f} to {saved.high:+.3f}" if saved is not None and ends else "",
+        provisional=place.provisional,
+    )
 
 
 def crowd_scores(scores: CrowdRecord, who: str) -> str:
@@ -99,15 +179,15 @@ def chances_words(chances: CrowdChances) -> str:
     return " ".join(sentences)
 
 
-def _pattern(pattern: TeacherPattern) -> dict[str, Any]:
-    return {
-        "when": pattern.when,
-        "rounds": pattern.rounds,
-        "brain": share(_proportion(pattern.brain)),
-        "people": share(_proportion(pattern.crowd)),
-        "both_wrong": share(_proportion(pattern.both_wrong)),
-        "finding": pattern.finding,
-    }
+def _pattern(pattern: TeacherPattern) -> PatternRow:
+    return PatternRow(
+        when=pattern.when,
+        rounds=pattern.rounds,
+        brain=share(_proportion(pattern.brain)),
+        people=share(_proportion(pattern.crowd)),
+        both_wrong=share(_proportion(pattern.both_wrong)),
+        finding=pattern.finding,
+    )
 
 
 def _proportion(published: Rate) -> Proportion:
@@ -197,7 +277,7 @@ def _chance_of_a_move(live: Round) -> str:
     return f"; chance of ending more than {band(live.band_bps)} up or down {chance}"
 
 
-def live_view(ctx: TickContext, published: RoundPrice) -> dict[str, Any] | None:
+def live_view(ctx: TickContext, published: RoundPrice) -> LiveView | None:
     """Return what the page shows of the live round, None without one.
 
     Args:
@@ -208,33 +288,33 @@ def live_view(ctx: TickContext, published: RoundPrice) -> dict[str, Any] | None:
         return None
 
     who, votes = votes_shown(ctx)
-    crowd_rows = [(css, side, cast, share(rate(cast, votes.total))) for css, side, cast in _by_side(votes)]
+    crowd_rows = tuple(CrowdRow(css, side, share(rate(cast, votes.total))) for css, side, cast in _by_side(votes))
     chart = live_round(live, _path(ctx, live.asset), ctx.freshness.generated_ms, published.now, _source(ctx))
-    return {
-        "round": live,
-        "band": band(live.band_bps),
-        "chart": chart,
-        "crowd": crowd_words(ctx),
-        "chances": chances_words(crowd_chances(ctx)),
-        "crowd_bar": crowd_bar(ctx),
-        "crowd_of": who,
-        "crowd_rows": crowd_rows,
-        "brain": brain_words(live),
-        "brain_rows": _chances(live),
-        "price_now": price(published.now),
-        "moved": signed_bps(published.change_bps),
-    }
+    return LiveView(
+        round=live,
+        band=band(live.band_bps),
+        chart=chart,
+        crowd=crowd_words(ctx),
+        chances=chances_words(crowd_chances(ctx)),
+        crowd_bar=crowd_bar(ctx),
+        crowd_of=who,
+        crowd_rows=crowd_rows,
+        brain=brain_words(live),
+        brain_rows=_chances(live),
+        price_now=price(published.now),
+        moved=signed_bps(published.change_bps),
+    )
 
 
-def _chances(live: Round) -> tuple[tuple[str, str], ...]:
+def _chances(live: Round) -> tuple[OutcomeChance, ...]:
     if live.probabilities is None or live.prediction is None:
         return ()
 
     down, neutral, up = live.probabilities
     return (
-        (OUTCOME[Prediction.BULLISH], percent(chance_percent(up))),
-        (OUTCOME[Prediction.NEUTRAL], percent(chance_percent(neutral))),
-        (OUTCOME[Prediction.BEARISH], percent(chance_percent(down))),
+        OutcomeChance(OUTCOME[Prediction.BULLISH], percent(chance_percent(up))),
+        OutcomeChance(OUTCOME[Prediction.NEUTRAL], percent(chance_percent(neutral))),
+        OutcomeChance(OUTCOME[Prediction.BEARISH], percent(chance_percent(down))),
     )
 
 

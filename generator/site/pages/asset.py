@@ -1,7 +1,7 @@
 """What the page of one asset shows, worked out from the bodies as published and from its forecasts that came due."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
@@ -18,6 +18,7 @@ from generator.compose.derivatives import DerivativesAsset, how_rare
 from generator.compose.free import FreeBodies
 from generator.compose.main_brain import Reason, Reasoning
 from generator.compose.scores import hour_of
+from generator.site.charts.plot import Chart
 from generator.site.charts.ranges import how_far
 from generator.site.words.format import count, percent, price, signed
 from generator.site.words.record import interval
@@ -41,8 +42,47 @@ class RangeShown(NamedTuple):
     percent: str
 
 
-def asset_view(asset: str, bodies: FreeBodies, due: Sequence[PredictionMade], source: Markup | str) -> dict[str, Any]:
-    """Return what pages/asset.html reads.
+class HorizonShown(NamedTuple):
+    """The ranges over one horizon: 50% and 90%."""
+
+    horizon: str
+    ranges: tuple[RangeShown, ...]
+
+
+class ChanceShown(NamedTuple):
+    """An outcome with its chance, and how often it came before."""
+
+    word: str
+    chance: str
+    base: str
+
+
+class ReasonShown(NamedTuple):
+    """A sentence of the evidence, and how it bears on the call."""
+
+    sentence: str
+    bears: str
+
+
+class AssetNow(NamedTuple):
+    """One asset now, in words."""
+
+    asset: str
+    name: str
+    price: str
+    change: str
+    summary: str
+    chances: tuple[ChanceShown, ...]
+    ranges: tuple[HorizonShown, ...]
+    far: Chart | None
+    reasons: tuple[ReasonShown, ...]
+    signs: str
+    futures: tuple[str, ...]
+    record: str
+
+
+def asset_view(asset: str, bodies: FreeBodies, due: Sequence[PredictionMade], source: Markup | str) -> AssetNow:
+    """Return what pages/asset.html reads as `now`.
 
     Args:
         due: forecasts of all assets that came due or were void, newest first.
@@ -51,20 +91,20 @@ def asset_view(asset: str, bodies: FreeBodies, due: Sequence[PredictionMade], so
     coin = bodies.main_brain.coins[asset]
     futures = bodies.derivatives.assets[asset]
     reasoning = bodies.reasoning(asset).reasoning
-    return {
-        "asset": asset,
-        "name": ASSET_NAMES[asset],
-        "price": price(coin.price),
-        "change": signed(coin.change_24h),
-        "summary": reasoning.summary,
-        "chances": _chances(reasoning),
-        "ranges": _ranges(coin.ranges or {}, coin.price),
-        "far": how_far(f"{asset.lower()}-far", asset, coin.price, coin.ranges or {}, source),
-        "reasons": _reasons(reasoning),
-        "signs": _signs(reasoning),
-        "futures": _futures(futures),
-        "record": asset_record(asset, due),
-    }
+    return AssetNow(
+        asset=asset,
+        name=ASSET_NAMES[asset],
+        price=price(coin.price),
+        change=signed(coin.change_24h),
+        summary=reasoning.summary,
+        chances=_chances(reasoning),
+        ranges=_ranges(coin.ranges or {}, coin.price),
+        far=how_far(f"{asset.lower()}-far", asset, coin.price, coin.ranges or {}, source),
+        reasons=_reasons(reasoning),
+        signs=_signs(reasoning),
+        futures=_futures(futures),
+        record=asset_record(asset, due),
+    )
 
 
 def _futures(futures: DerivativesAsset) -> tuple[str, ...]:
@@ -74,7 +114,7 @@ def _futures(futures: DerivativesAsset) -> tuple[str, ...]:
     return tuple(text for text in (*(futures.evidence or ()), rare, read_as) if text)
 
 
-def _chances(reasoning: Reasoning) -> tuple[tuple[str, str, str], ...]:
+def _chances(reasoning: Reasoning) -> tuple[ChanceShown, ...]:
     """Return a move and each outcome with its chance and how often it came before; empty without a forecast."""
     chances = reasoning.probabilities
     base = reasoning.base_rates
@@ -82,7 +122,7 @@ def _chances(reasoning: Reasoning) -> tuple[tuple[str, str, str], ...]:
     if chances is None or base is None or move is None:
         return ()
 
-    beyond = (
+    beyond = ChanceShown(
         f"a move of more than {move.band_percent:.2f}%",
         percent(chance_percent(move.chance)),
         percent(chance_percent(move.base_rate)),
@@ -93,16 +133,16 @@ def _chances(reasoning: Reasoning) -> tuple[tuple[str, str, str], ...]:
         (OUTCOME[Prediction.BEARISH], chances.down, base.down),
     )
     single = (
-        (f"{MARKS[words]} {words}", percent(chance_percent(chance)), percent(chance_percent(usual)))
+        ChanceShown(f"{MARKS[words]} {words}", percent(chance_percent(chance)), percent(chance_percent(usual)))
         for words, chance, usual in outcomes
     )
     return (beyond, *single)
 
 
-def _ranges(ranges: Mapping[str, MoveRange], now: float | None) -> tuple[tuple[str, tuple[RangeShown, ...]], ...]:
+def _ranges(ranges: Mapping[str, MoveRange], now: float | None) -> tuple[HorizonShown, ...]:
     """Return each horizon with its 50% and its 90% range."""
     return tuple(
-        (
+        HorizonShown(
             HORIZONS[horizon].words,
             (
                 RangeShown("50%", *_ends(move.low_50, move.high_50, now)),
@@ -124,11 +164,11 @@ def _ends(low: float, high: float, now: float | None) -> tuple[str, str]:
     return f"{price(lowest)} to {price(highest)}", in_percent
 
 
-def _reasons(reasoning: Reasoning) -> tuple[tuple[str, str], ...]:
+def _reasons(reasoning: Reasoning) -> tuple[ReasonShown, ...]:
     """Return the evidence in words, each sentence once, and how it bears on the call."""
     rows = zip(reasoning.reason_points, reasoning.reasons, strict=True)
     bears = {point.partition(": ")[2]: _bears(reason, reasoning.call) for point, reason in rows}
-    return tuple(bears.items())
+    return tuple(ReasonShown(sentence, bearing) for sentence, bearing in bears.items())
 
 
 def _bears(reason: Reason, call: Call | None) -> str:

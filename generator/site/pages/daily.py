@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import isfinite
 from statistics import pstdev
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from generator.arena.daily import ASSET, closes_ms_of, day_now, scores_of
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
@@ -39,35 +39,50 @@ class DailyRow(NamedTuple):
     people: str = ""
 
 
+class Daily(NamedTuple):
+    """The question now, and what came of earlier ones; what belongs to an open question is empty without one."""
+
+    title: str
+    ask: str
+    help: str
+    question_id: str
+    closes: str
+    commitment: str | None
+    next: str
+    now: str
+    prices: str  # JSON
+    most: int
+    rows: tuple[DailyRow, ...]
+    first: str
+
+
 def daily_source(ctx: TickContext) -> tuple[object, ...]:
     """Return what the page is made from: it changes with a question, and each hour with the prices."""
     return (ctx.arena.daily, ctx.freshness.generated_ms // HOUR_MS)
 
 
-def daily_view(ctx: TickContext) -> dict[str, Any]:
-    """Return what pages/daily.html reads."""
+def daily_view(ctx: TickContext) -> Daily:
+    """Return what pages/daily.html reads as `daily`."""
     now_ms = ctx.freshness.generated_ms
     questions = ctx.arena.daily
-    open_question = next((one for one in questions if one.phase is RoundPhase.OPEN), None)
+    open_question = next((question for question in questions if question.phase is RoundPhase.OPEN), None)
     prices = hourly_prices(ctx)
-    over = [one for one in questions if one is not open_question]
+    over = [question for question in questions if question is not open_question]
 
-    return {
-        "daily": {
-            "title": title(open_question, now_ms),
-            "ask": "Your two ranges" if open_question else "The next question is asked at 13:00 UTC",
-            "help": HELP,
-            "question_id": open_question.question_id if open_question else "",
-            "closes": _time(open_question.closes_ms, now_ms) if open_question else "",
-            "commitment": open_question.commitment if open_question else None,
-            "next": iso(_next_asked_ms(now_ms) + 5 * MINUTE_MS),
-            "now": now_words(open_question, now_ms),
-            "prices": json.dumps(prices, separators=(",", ":")),
-            "most": reach(prices),
-            "rows": [row_of(one, now_ms) for one in over[:ROWS]],
-            "first": FIRST,
-        }
-    }
+    return Daily(
+        title=title(open_question, now_ms),
+        ask="Your two ranges" if open_question else "The next question is asked at 13:00 UTC",
+        help=HELP,
+        question_id=open_question.question_id if open_question else "",
+        closes=_time(open_question.closes_ms, now_ms) if open_question else "",
+        commitment=open_question.commitment if open_question else None,
+        next=iso(_next_asked_ms(now_ms) + 5 * MINUTE_MS),
+        now=now_words(open_question, now_ms),
+        prices=json.dumps(prices, separators=(",", ":")),
+        most=reach(prices),
+        rows=tuple(row_of(question, now_ms) for question in over[:ROWS]),
+        first=FIRST,
+    )
 
 
 def title(question: DailyQuestion | None, now_ms: int) -> str:

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
@@ -12,8 +12,7 @@ from gateway.wire.networks import TESTNET
 from generator.catalog import examples
 from generator.catalog.discovery import QUERY_NOTES
 from generator.catalog.endpoints import ENDPOINT_BY_ID, Endpoint
-from generator.catalog.links import QUICKSTART
-from generator.catalog.pages import TYPES, SitePage
+from generator.catalog.pages import SitePage
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
 from generator.compose.body import Body
 from generator.compose.context import Site
@@ -39,66 +38,116 @@ _KEY: Final = re.compile(r'^( *)"([^"]+)":', re.MULTILINE)
 _LINKED_KEY: Final = Markup('<a href="{}" title="{}">"{}"</a>:')
 
 
-def document_view(page: SitePage, reference: Reference, bodies: Mapping[str, Body], site: Site) -> dict[str, Any]:
-    """Return what the template of a page of the documentation reads.
+class EndpointPage(NamedTuple):
+    """A free endpoint; `answer` is None before there is one, `query` where it takes none."""
+
+    endpoint: Endpoint
+    parts: tuple[ObjectFields, ...]
+    envelope: tuple[ObjectFields, ...]
+    query: str | None
+    next_name: str
+    next_path: str
+    programs: Mapping[str, str]  # language -> program to copy, every one of which the tests run
+    answer: Markup | None
+
+
+class ProductPage(NamedTuple):
+    """A paid endpoint."""
+
+    product: Product
+    parts: tuple[ObjectFields, ...]
+    envelope: tuple[ObjectFields, ...]
+    programs: Mapping[str, str]
+
+
+class SoldProduct(NamedTuple):
+    """A product, and how its programs write the most that they pay."""
+
+    product: Product
+    python: str
+    javascript: str
+
+
+class QuickstartPage(NamedTuple):
+    """A purchase with play money; `lent` says whether this service can be bought from at once."""
+
+    lent: bool
+    start: str
+    install: Mapping[str, str]
+    programs: Mapping[str, str]
+    run: Mapping[str, str]
+    sold: tuple[SoldProduct, ...]
+
+
+class TypesPage(NamedTuple):
+    """The objects that many answers share."""
+
+    parts: tuple[ObjectFields, ...]
+
+
+def product_page(page: SitePage, reference: Reference, site: Site) -> ProductPage:
+    """Return what pages/docs_product.html reads."""
+    product = PRODUCT_BY_ID[_name_of(page)]
+    fields = _fields(reference.of(product))
+    return ProductPage(product, fields.own, fields.envelope, _paid_programs(site.base_url, product))
+
+
+def endpoint_page(page: SitePage, reference: Reference, bodies: Mapping[str, Body], site: Site) -> EndpointPage:
+    """Return what pages/docs_endpoint.html reads.
 
     Args:
         bodies: path -> the free body published there, for the example.
-        site: its address is in the programs to copy, every one of which the tests run.
     """
-    name = page.path.split("/")[2]
-
-    if name in ENDPOINT_BY_ID:
-        endpoint = ENDPOINT_BY_ID[name]
-        return _endpoint(endpoint, reference, bodies.get(endpoint.path), site.base_url)
-
-    if name in PRODUCT_BY_ID:
-        product = PRODUCT_BY_ID[name]
-        return {
-            "product": product,
-            **_fields(reference.of(product)),
-            "programs": _paid_programs(site.base_url, product),
-        }
-
-    if page.path == QUICKSTART:
-        return _quickstart(site)
-    if page.path == TYPES:
-        return {"parts": reference.shared()}
-    return {"parts": ()}
-
-
-def _endpoint(endpoint: Endpoint, reference: Reference, body: Body | None, base_url: str) -> dict[str, Any]:
+    endpoint = ENDPOINT_BY_ID[_name_of(page)]
+    body = bodies.get(endpoint.path)
     next_name, next_path = next_resource(endpoint)
     parts = reference.of(endpoint)
+    fields = _fields(parts)
 
     answer = body.as_json() if body else {}
     own = {row.name for row in parts[0].fields} - ENVELOPE
     shown = {key: value for key, value in answer.items() if key in own}
 
-    return {
-        "endpoint": endpoint,
-        **_fields(parts),
-        "query": QUERY_NOTES.get(endpoint.id),
-        "next_name": next_name,
-        "next_path": next_path,
-        "programs": {
-            "curl": examples.curl(base_url, endpoint),
-            "python": examples.python(base_url, endpoint),
-            "javascript": examples.javascript(base_url, endpoint),
+    return EndpointPage(
+        endpoint=endpoint,
+        parts=fields.own,
+        envelope=fields.envelope,
+        query=QUERY_NOTES.get(endpoint.id),
+        next_name=next_name,
+        next_path=next_path,
+        programs={
+            "curl": examples.curl(site.base_url, endpoint),
+            "python": examples.python(site.base_url, endpoint),
+            "javascript": examples.javascript(site.base_url, endpoint),
         },
-        "answer": _explained(_indented(shown), reference.meanings(endpoint)) if shown else None,
-    }
+        answer=_explained(_indented(shown), reference.meanings(endpoint)) if shown else None,
+    )
 
 
-def _fields(parts: Sequence[ObjectFields]) -> dict[str, Any]:
+def types_page(reference: Reference) -> TypesPage:
+    """Return what pages/docs_types.html reads."""
+    return TypesPage(reference.shared())
+
+
+def _name_of(page: SitePage) -> str:
+    """Return the id of the endpoint or product that a page explains."""
+    return page.path.split("/")[2]
+
+
+class _Fields(NamedTuple):
+    own: tuple[ObjectFields, ...]
+    envelope: tuple[ObjectFields, ...]
+
+
+def _fields(parts: Sequence[ObjectFields]) -> _Fields:
     """Return the fields that are read for their own sake, and apart those that describe the answer."""
     answer, *objects = parts
     own = tuple(row for row in answer.fields if row.name not in ENVELOPE)
     about = tuple(row for row in answer.fields if row.name in ENVELOPE)
-    return {
-        "parts": (replace(answer, fields=own), *(part for part in objects if not _is_envelope(part))),
-        "envelope": (replace(answer, fields=about), *filter(_is_envelope, objects)),
-    }
+    return _Fields(
+        own=(replace(answer, fields=own), *(part for part in objects if not _is_envelope(part))),
+        envelope=(replace(answer, fields=about), *filter(_is_envelope, objects)),
+    )
 
 
 def _is_envelope(part: ObjectFields) -> bool:
@@ -129,24 +178,24 @@ def _explained(text: str, meanings: Mapping[str, Meaning]) -> Markup:
     return linked + text[end:]
 
 
-def _quickstart(site: Site) -> dict[str, Any]:
+def quickstart_page(site: Site) -> QuickstartPage:
+    """Return what pages/docs_quickstart.html reads."""
     # A devnet that lends the test network's ids can be bought from at once; else the reader starts one.
     lent = site.devnet is not None and site.network == TESTNET.name
     origin = site.base_url if lent else LOCAL
     first = PRODUCTS[0]
 
-    return {
-        "lent": lent,
-        "start": examples.START,
-        "install": examples.INSTALL,
-        "programs": {
+    return QuickstartPage(
+        lent=lent,
+        start=examples.START,
+        install=examples.INSTALL,
+        programs={
             "python": examples.paid_python(origin, first),
             "javascript": examples.paid_javascript(origin, first),
         },
-        "run": examples.RUN,
-        "sold": [(product, examples.caps(product)) for product in PRODUCTS],
-        "parts": (),
-    }
+        run=examples.RUN,
+        sold=tuple(SoldProduct(product, **examples.caps(product)) for product in PRODUCTS),
+    )
 
 
 def _paid_programs(base_url: str, product: Product) -> dict[str, str]:

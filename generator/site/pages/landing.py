@@ -1,6 +1,6 @@
 """What the landing page shows, worked out from the tick and from the bodies as published."""
 
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
@@ -28,38 +28,98 @@ from generator.compose.main_brain import CoinSnapshot
 from generator.compose.regime import MarketRegimeResponse, Regime
 from generator.market.bars import BAR_MS
 from generator.site.charts.now import sparkline
+from generator.site.charts.plot import Chart
 from generator.site.charts.ranges import hour_ranges
 from generator.site.pages.arena import brain_words, crowd_words
-from generator.site.pages.record import direction
+from generator.site.pages.record import Fact, direction
 from generator.site.words.format import UNKNOWN, duration, percent, price, signed, usd, word
 from generator.site.words.record import far_sentence
+from generator.values.rounds import Lesson, Round
 
-_OF_BOOKS: Final = ("liquidity", "spread", "structure", "futures", "funding", "open_interest")
 _IN_BANNER: Final = frozenset({SIMULATED_NOTICE, RECORDED_NOTICE, PLAY_NOTICE})
 NO_FUTURES: Final = "There is no futures reading at the moment."
 
 
-def landing(ctx: TickContext, bodies: FreeBodies, chart: Markup | None = None) -> dict[str, Any]:
-    """Return what pages/index.html reads; every text is ready, `unknown` where there is no number."""
-    regime = bodies.market_regime
-    futures = bodies.derivatives
+class AssetRow(NamedTuple):
+    """One asset: its row in the table of prices, and in that of order books and futures."""
+
+    asset: str
+    name: str
+    path: str
+    price: str
+    change: str
+    range: str
+    move: str
+    spark: Markup | None
+    liquidity: str
+    structure: str
+    spread: str
+    futures: str
+    funding: str
+    open_interest: str
+
+    @property
+    def books_known(self) -> bool:
+        """Whether anything is known of its order books and futures."""
+        of_books = (self.liquidity, self.spread, self.structure, self.futures, self.funding, self.open_interest)
+        return any(shown != UNKNOWN for shown in of_books)
+
+
+class RegimeCard(NamedTuple):
+    """The regime; `why_unknown` is a clause."""
+
+    headline: str
+    summary: str
+    known: bool
+    why_unknown: str
+    facts: tuple[Fact, ...]
+
+
+class ArenaLine(NamedTuple):
+    """The live round in a line."""
+
+    live: Round | None
+    crowd: str
+    brain: str
+
+
+class Landing(NamedTuple):
+    """The market now; every text is ready, `unknown` where there is no number."""
+
+    books_known: bool
+    regime: RegimeCard
+    far_chart: Chart | None
+    call: str
+    worth: str
+    first_screen: str
+    chart: Markup | None
+    rows: tuple[AssetRow, ...]
+    futures_summary: str
+    arena: ArenaLine
+    lesson: Lesson | None
+    direction: str
+    missing: tuple[str, ...]
+
+
+def landing(ctx: TickContext, bodies: FreeBodies, chart: Markup | None = None) -> Landing:
+    """Return what pages/index.html reads as `now`."""
     rows = tuple(_row(asset, ctx, bodies) for asset in ASSETS)
 
-    return {
-        "books_known": any(row[name] != UNKNOWN for row in rows for name in _OF_BOOKS),
-        "regime": _regime(ctx, regime),
-        "far_chart": hour_ranges(ctx),
-        "call": call_sentence(market_now(ctx)),
-        "worth": _worth(ctx),
-        "first_screen": bodies.main_brain.summary,
-        "chart": chart,
-        "rows": rows,
-        "futures_summary": futures.summary or NO_FUTURES,
-        "arena": _arena(ctx),
-        "lesson": next(iter(ctx.arena.lessons), None),
-        "direction": direction(ctx.arena.hourly_record),
-        "missing": missing(ctx, bodies),
-    }
+    return Landing(
+        books_known=any(row.books_known for row in rows),
+        regime=_regime(ctx, bodies.market_regime),
+        far_chart=hour_ranges(ctx),
+        call=call_sentence(market_now(ctx)),
+        worth=_worth(ctx),
+        first_screen=bodies.main_brain.summary,
+        chart=chart,
+        rows=rows,
+        futures_summary=bodies.derivatives.summary or NO_FUTURES,
+        arena=_arena(ctx),
+        lesson=next(iter(ctx.arena.lessons), None),
+        direction=direction(ctx.arena.hourly_record),
+        missing=missing(ctx, bodies),
+    )
 
 
 def missing(ctx: TickContext, bodies: FreeBodies) -> tuple[str, ...]:
@@ -96,13 +156,9 @@ def _asset_limitations(bodies: FreeBodies, asset: str) -> tuple[str, ...]:
     return (*coin.limitations, *book.limitations, *(futures.limitations or ()))
 
 
-def _arena(ctx: TickContext) -> dict[str, Any]:
+def _arena(ctx: TickContext) -> ArenaLine:
     live = ctx.arena.live
-    return {
-        "live": live,
-        "crowd": crowd_words(ctx),
-        "brain": brain_words(live),
-    }
+    return ArenaLine(live, crowd_words(ctx), brain_words(live))
 
 
 def _worth(ctx: TickContext) -> str:
@@ -112,42 +168,43 @@ def _worth(ctx: TickContext) -> str:
     return far_sentence(ctx.arena, ctx.freshness.generated_ms)
 
 
-def _regime(ctx: TickContext, body: MarketRegimeResponse) -> dict[str, Any]:
+def _regime(ctx: TickContext, body: MarketRegimeResponse) -> RegimeCard:
     regime = body.regime
     known = regime.label is not RegimeLabel.UNKNOWN
 
     rank = UNKNOWN if regime.risk_score is None else f"{regime.risk_score:.1f}"
 
-    facts: tuple[tuple[str, str, str], ...] = (
-        ("Volatility", ROUGHNESS[regime.volatility], "how rough the next four hours look, against the whole record"),
+    facts = (
+        Fact(
+            "Volatility",
+            ROUGHNESS[regime.volatility],
+            "how rough the next four hours look, against the whole record",
+        ),
         _side(regime),
-        ("Breadth", percent(regime.breadth_percent), "of the assets rose over 24 hours"),
-        ("Risk score", rank, "where the volatility of the next four hours ranks on record, of 100"),
-        ("State", regime.state.value, f"{STATE[regime.state]}; a description, not an order"),
-        ("Confidence", percent(regime.confidence), "how likely this label still stands in four hours"),
-        ("This label for", duration(regime.dwell_minutes), ""),
+        Fact("Breadth", percent(regime.breadth_percent), "of the assets rose over 24 hours"),
+        Fact("Risk score", rank, "where the volatility of the next four hours ranks on record, of 100"),
+        Fact("State", regime.state.value, f"{STATE[regime.state]}; a description, not an order"),
+        Fact("Confidence", percent(regime.confidence), "how likely this label still stands in four hours"),
+        Fact("This label for", duration(regime.dwell_minutes), ""),
     )
-    return {
-        "headline": body.headline,
-        "summary": body.summary,
-        "known": known,
-        "why_unknown": _why_unknown(ctx),
-        "facts": tuple(map(_without_meaning_if_unknown, facts)),
-    }
+    return RegimeCard(
+        headline=body.headline,
+        summary=body.summary,
+        known=known,
+        why_unknown=_why_unknown(ctx),
+        facts=tuple(map(_without_meaning_if_unknown, facts)),
+    )
 
 
-def _side(regime: Regime) -> tuple[str, str, str]:
+def _side(regime: Regime) -> Fact:
     """Return what the last 24 hours of the market were."""
     side = regime.axes.side
     shown = UNKNOWN if side is MarketSide.UNKNOWN else side_words(side).removeprefix("a ")
-    return "Last 24 hours", shown, "by their move against a usual day's"
+    return Fact("Last 24 hours", shown, "by their move against a usual day's")
 
 
-def _without_meaning_if_unknown(fact: tuple[str, str, str]) -> tuple[str, str, str]:
-    name, value, _meaning = fact
-    if value == UNKNOWN:
-        return (name, value, "")
-    return fact
+def _without_meaning_if_unknown(fact: Fact) -> Fact:
+    return fact._replace(meaning="") if fact.value == UNKNOWN else fact
 
 
 def _why_unknown(ctx: TickContext) -> str:
@@ -161,7 +218,7 @@ def _why_unknown(ctx: TickContext) -> str:
     return clause(next(iter(ctx.reading.limitations), BARS_MISSING))
 
 
-def _row(asset: str, ctx: TickContext, bodies: FreeBodies) -> dict[str, Any]:
+def _row(asset: str, ctx: TickContext, bodies: FreeBodies) -> AssetRow:
     coin = bodies.main_brain.coins[asset]
     book = bodies.liquidity_lite.assets[asset]
     futures = bodies.derivatives.assets[asset]
@@ -170,22 +227,22 @@ def _row(asset: str, ctx: TickContext, bodies: FreeBodies) -> dict[str, Any]:
     state = None if futures.state is DerivativesState.UNAVAILABLE else futures.state
     interest_usd = futures.open_interest.usd if futures.open_interest else None
 
-    return {
-        "asset": asset,
-        "name": ASSET_NAMES[asset],
-        "path": asset_path(asset),
-        "price": price(coin.price),
-        "change": signed(coin.change_24h),
-        "range": _hour_range(coin),
-        "move": _move(coin),
-        "spark": sparkline(asset, ctx.closes.get(asset, ()), coin.change_24h),
-        "liquidity": word(book.liquidity_context),
-        "structure": word(book.market_structure),
-        "spread": spread,
-        "futures": word(state),
-        "funding": signed(_funding_rate(bodies, asset), 4),
-        "open_interest": usd(interest_usd),
-    }
+    return AssetRow(
+        asset=asset,
+        name=ASSET_NAMES[asset],
+        path=asset_path(asset),
+        price=price(coin.price),
+        change=signed(coin.change_24h),
+        range=_hour_range(coin),
+        move=_move(coin),
+        spark=sparkline(asset, ctx.closes.get(asset, ()), coin.change_24h),
+        liquidity=word(book.liquidity_context),
+        structure=word(book.market_structure),
+        spread=spread,
+        futures=word(state),
+        funding=signed(_funding_rate(bodies, asset), 4),
+        open_interest=usd(interest_usd),
+    )
 
 
 def _hour_range(coin: CoinSnapshot) -> str:

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
-from generator.catalog.text.chapters import CHAPTER_OF, CHAPTERS
-from generator.site.charts.lessons import by_kind
+from generator.catalog.text.chapters import CHAPTER_OF, CHAPTERS, ChapterText
+from generator.site.charts.lessons import KindOfDay, by_kind
 from generator.site.pages.chapters.chapter import Ask, Facts
 from generator.site.pages.chapters.market import base_rates, correlation, fat_tails, volatility
 from generator.site.pages.chapters.record import calibration, luck, silence
 from generator.site.pages.chapters.venues import funding, order_books
-from generator.site.words.lessons import chosen
+from generator.site.words.lessons import Lessons, chosen
 from generator.values.view import ArenaView
 
 ASKED: Final[Mapping[str, Callable[[Facts], tuple[Ask, ...]]]] = {
@@ -29,27 +29,42 @@ ASKED: Final[Mapping[str, Callable[[Facts], tuple[Ask, ...]]]] = {
 _AFTER: Final = {before.name: after for before, after in pairwise(CHAPTERS)}
 
 
-def learn_view(arena: ArenaView, figures: Mapping[str, Markup]) -> dict[str, Any]:
+class LearnPage(NamedTuple):
+    """The first page of Learn."""
+
+    kinds_of_day: tuple[KindOfDay, ...]
+    lessons: Lessons
+
+
+class ChapterPage(NamedTuple):
+    """One chapter; one of which nothing is known yet has its text alone."""
+
+    chapter: ChapterText
+    number: int
+    of: int
+    first: Ask | None
+    others: tuple[Ask, ...]
+    after: ChapterText | None
+
+
+def learn_view(arena: ArenaView, figures: Mapping[str, Markup]) -> LearnPage:
     """Return what pages/learn.html reads.
 
     Args:
         figures: name -> drawn chart; one that could not be drawn is left out.
     """
-    return {
-        "kinds_of_day": by_kind(figures),
-        "lessons": chosen(arena.lessons),
-    }
+    return LearnPage(by_kind(figures), chosen(arena.lessons))
 
 
-def chapter_view(name: str, facts: Facts) -> dict[str, Any]:
-    """Return what pages/learn_chapter.html reads; a chapter of which nothing is known yet has its text alone."""
+def chapter_view(name: str, facts: Facts) -> ChapterPage:
+    """Return what pages/learn_chapter.html reads."""
     chapter = CHAPTER_OF[name]
-    first, *others = ASKED[name](facts) or (None,)
-    return {
-        "chapter": chapter,
-        "number": CHAPTERS.index(chapter) + 1,
-        "of": len(CHAPTERS),
-        "first": first,
-        "others": others,
-        "after": _AFTER.get(name),
-    }
+    asks = ASKED[name](facts)
+    return ChapterPage(
+        chapter=chapter,
+        number=CHAPTERS.index(chapter) + 1,
+        of=len(CHAPTERS),
+        first=asks[0] if asks else None,
+        others=asks[1:],
+        after=_AFTER.get(name),
+    )

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypedDict
 
 from gateway.wire.foreign import read_json
 from generator.catalog.downloads import PRACTICE_ITEMS, PRACTICE_TRUTHS, RecordFile
@@ -36,6 +36,31 @@ class SheetHour(NamedTuple):
     name: str
 
 
+class Practice(NamedTuple):
+    """What practice begins with: JSON for the script, and hours to read without it."""
+
+    months: str
+    first: str
+    examples: tuple[Example, ...]
+
+
+class ClassPage(NamedTuple):
+    """A sheet for a class; `months` is JSON."""
+
+    sheet: tuple[SheetHour, ...]
+    own: tuple[PracticeFiles, ...]
+    months: str
+
+
+class ListedMonth(TypedDict):
+    """A month as scripts read it."""
+
+    month: str
+    items: str
+    truths: str
+    simulated: bool
+
+
 def own_months(files: Sequence[RecordFile]) -> tuple[PracticeFiles, ...]:
     """Return the months that have items of practice, the newest first."""
     months: dict[str, dict[str, str]] = {}
@@ -46,8 +71,8 @@ def own_months(files: Sequence[RecordFile]) -> tuple[PracticeFiles, ...]:
     return tuple(PracticeFiles(month, paths[PRACTICE_ITEMS], paths[PRACTICE_TRUTHS]) for month, paths in newest_first)
 
 
-def practice_view(month: ShippedMonth, own: Sequence[PracticeFiles], mode: str) -> dict[str, Any]:
-    """Return what pages/practice.html reads.
+def practice_view(month: ShippedMonth, own: Sequence[PracticeFiles], mode: str) -> Practice:
+    """Return what pages/practice.html reads as `practice`.
 
     Args:
         month: the one that comes with the program; its first items are in the page.
@@ -57,22 +82,24 @@ def practice_view(month: ShippedMonth, own: Sequence[PracticeFiles], mode: str) 
     items = read_json(month.items)
     truths = {truth["item"]: truth for truth in read_json(month.truths)["truths"]}
     shown = items["items"]
-    shipped = {**month.month._asdict(), "simulated": items["source_mode"] == "simulated"}
-    listed = [shipped, *_listed(own, mode)]
+    listed = [_listed(month.month, items["source_mode"]), *(_listed(files, mode) for files in own)]
     last = shown[-EXAMPLES:]  # the last that a learner comes to
 
+    return Practice(
+        months=json.dumps(listed),
+        first=json.dumps(shown[:FIRST_ITEMS], separators=(",", ":")),
+        examples=tuple(example(number, item, truths[item["truth_sha256"][:12]]) for number, item in enumerate(last)),
+    )
+
+
+def _listed(files: PracticeFiles, mode: str) -> ListedMonth:
+    """Return a month as scripts read it."""
     return {
-        "practice": {
-            "months": json.dumps(listed),
-            "first": json.dumps(shown[:FIRST_ITEMS], separators=(",", ":")),
-            "examples": [example(number, item, truths[item["truth_sha256"][:12]]) for number, item in enumerate(last)],
-        }
+        "month": files.month,
+        "items": files.items,
+        "truths": files.truths,
+        "simulated": mode == "simulated",
     }
-
-
-def _listed(own: Sequence[PracticeFiles], mode: str) -> list[dict[str, Any]]:
-    """Return months as scripts read them."""
-    return [{**month._asdict(), "simulated": mode == "simulated"} for month in own]
 
 
 def example(number: int, item: Mapping[str, Any], truth: Mapping[str, Any]) -> Example:
@@ -95,7 +122,7 @@ def example(number: int, item: Mapping[str, Any], truth: Mapping[str, Any]) -> E
     )
 
 
-def class_view(month: ShippedMonth, own: Sequence[PracticeFiles], mode: str) -> dict[str, Any]:
+def class_view(month: ShippedMonth, own: Sequence[PracticeFiles], mode: str) -> ClassPage:
     """Return what pages/practice_class.html reads: ten hours of the shipped month, other ones than the examples.
 
     The same of a month of this site's own record is made in the browser: the page knows its files.
@@ -116,4 +143,4 @@ def class_view(month: ShippedMonth, own: Sequence[PracticeFiles], mode: str) -> 
                 name=f"{truth['asset']}, {day(ms_of(truth['start']))} UTC",
             )
         )
-    return {"sheet": rows, "own": own, "months": json.dumps(_listed(own, mode))}
+    return ClassPage(tuple(rows), tuple(own), json.dumps([_listed(files, mode) for files in own]))

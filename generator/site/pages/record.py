@@ -1,7 +1,7 @@
 """What the track-record page shows: how far, which way, and every forecast, hit or miss."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
@@ -24,12 +24,14 @@ from generator.compose.scores import (
 )
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import coverage, rates, reliability, saved, skills
-from generator.site.pages.rounds import FinishedRound, crowds
+from generator.site.pages.rounds import FinishedRound, NamedRate, crowds
 from generator.site.words.format import NOT_YET, UNKNOWN, percent, signed
-from generator.site.words.record import far_figure, interval
+from generator.site.words.record import FirstFigure, far_figure, interval
 from generator.values.hours import PredictionMade
+from generator.values.ladders import PartitionScore
 from generator.values.scores import (
     BacktestScores,
+    Bin,
     ForecastScores,
     HoldRecord,
     HorizonRecord,
@@ -43,6 +45,198 @@ _KIND: Final = {"end": "at the end", "touch": "touched"}
 GRID_HOURS: Final = 24
 GRID_OPEN: Final = 8  # hours; those before are folded
 NOT_KNOWN: Final = "Which way prices will move is not known."
+
+
+class Fact(NamedTuple):
+    """One figure with its name; `meaning` is empty where there is nothing to say of it."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+class LevelRow(NamedTuple):
+    """The forecasts of one level of chance, and how often they came true."""
+
+    mean: str
+    n: str
+    hit: str
+    between: str
+    fits: bool | None
+
+
+class HourRow(NamedTuple):
+    """The chances of a move in one hour of the day, and how often it came."""
+
+    hour: str
+    n: str
+    mean: str
+    moved: str
+
+
+class CallRow(NamedTuple):
+    """The calls of one kind."""
+
+    call: str
+    n: str
+    hit: str
+    between: str
+
+
+class BeforeRow(NamedTuple):
+    """The forecasts with one word from before calls."""
+
+    kind: str
+    word: str
+    n: str
+    hit: str
+    between: str
+
+
+class BeforeCalls(NamedTuple):
+    """The forecasts from before calls."""
+
+    last_ms: int
+    rows: tuple[BeforeRow, ...]
+
+
+class HorizonRow(NamedTuple):
+    """What the ranges over one horizon were worth."""
+
+    horizon: str
+    record: HorizonRecord
+    statement: str
+
+
+class LadderRow(NamedTuple):
+    """The chances of moves beyond one level."""
+
+    horizon: str
+    level: str
+    kind: str
+    n: str
+    mean: str
+    observed: str
+    skill: str
+    rare: str
+
+
+class PartitionRow(NamedTuple):
+    """The next four hours in three parts."""
+
+    n: int
+    brier: float
+    base_rate_brier: float
+    skill: str
+
+
+class LadderView(NamedTuple):
+    """How the chances of moves beyond each level came true."""
+
+    rows: tuple[LadderRow, ...]
+    tested: bool
+    partition: PartitionRow | None
+
+
+class MoveView(NamedTuple):
+    """Whether prices moved."""
+
+    statement: str
+    chart: Chart | None
+    tested: bool
+    levels: tuple[LevelRow, ...]
+    hours: tuple[HourRow, ...]
+
+
+class BrierRow(NamedTuple):
+    """The Brier score of one forecaster; `skill` is the skill of the brain against it."""
+
+    name: str
+    brier: str
+    skill: str
+
+
+class HoldsView(NamedTuple):
+    """Whether a label still stood after four hours."""
+
+    statement: str
+    levels: tuple[LevelRow, ...]
+    rows: tuple[BrierRow, ...]
+    tested: bool
+
+
+class Section(NamedTuple):
+    """The record of one kind of forecast."""
+
+    name: str
+    record: ForecastScores
+    title: str
+    enough: bool
+    statement: str
+    facts: tuple[Fact, ...]
+    calls: tuple[CallRow, ...]
+    charts: tuple[Chart, ...]
+    levels: tuple[LevelRow, ...]
+
+
+class TestedRow(NamedTuple):
+    """One kind of forecast in the backtest."""
+
+    name: str
+    resolved: str
+    hit: str
+    between: str
+
+
+class TestedRange(NamedTuple):
+    """The ranges over one horizon in the backtest."""
+
+    horizon: str
+    half: str
+    most: str
+
+
+class BacktestView(NamedTuple):
+    """The backtest before the start."""
+
+    far: tuple[TestedRange, ...]
+    rows: tuple[TestedRow, ...]
+
+
+class GridRow(NamedTuple):
+    """One hour with the forecast of each asset that came due, None where there was none."""
+
+    start_ms: int
+    forecasts: tuple[PredictionMade | None, ...]
+    from_backtest: bool
+
+
+class FarCharts(NamedTuple):
+    """The charts of the ranges."""
+
+    charts: tuple[Chart, ...]
+    tested: bool
+
+
+class RecordView(NamedTuple):
+    """The track record."""
+
+    headline: str
+    lead: str
+    figure: FirstFigure
+    far: tuple[HorizonRow, ...]
+    ladder: LadderView
+    move: MoveView
+    holds: HoldsView
+    before: BeforeCalls | None
+    grid_before_ms: int | None
+    far_charts: FarCharts
+    sections: tuple[Section, ...]
+    backtest: BacktestView | None
+    grid: tuple[GridRow, ...]
+    grid_open: int
+    assets: tuple[str, ...]
+    needed: int
 
 
 def headline(hour: HorizonRecord | None) -> str:
@@ -70,7 +264,7 @@ def record_view(
     source: Markup | str,
     now_ms: int,
     rounds: Sequence[FinishedRound] = (),
-) -> dict[str, Any]:
+) -> RecordView:
     """Return what pages/track_record.html reads.
 
     Args:
@@ -94,49 +288,57 @@ def record_view(
         arena.arena_record,
         backtest.arena if backtest else None,
         statement(arena.arena_record),
-        (("Brain", arena.arena_record.hit), *crowds(arena.teacher, rounds)),
+        (NamedRate("Brain", arena.arena_record.hit), *crowds(arena.teacher, rounds)),
         source,
     )
 
     grid = _grid(resolved)
-    return {
-        "headline": headline(hour_of(arena.how_far)),
-        "lead": _lead(arena),
-        "figure": _first_figure(arena, now_ms),
-        "far": tuple((HORIZONS[scores.horizon].words, scores, far_statement(scores)) for scores in arena.how_far),
-        "ladder": _ladder(arena),
-        "move": _move(arena.hourly_record.move, backtest.hourly.move if backtest else None, source),
-        "holds": _holds(arena.holds),
-        "before": _before(arena),
-        "grid_before_ms": _last_before_calls(grid),
-        **_far_charts(arena, source),
-        "sections": (hourly, in_arena),
-        "backtest": _backtest(arena.backtest),
-        "grid": grid,
-        "grid_open": GRID_OPEN,
-        "assets": ASSETS,
-        "needed": ENOUGH,
-    }
+    return RecordView(
+        headline=headline(hour_of(arena.how_far)),
+        lead=_lead(arena),
+        figure=_first_figure(arena, now_ms),
+        far=tuple(
+            HorizonRow(HORIZONS[scores.horizon].words, scores, far_statement(scores)) for scores in arena.how_far
+        ),
+        ladder=_ladder(arena),
+        move=_move(arena.hourly_record.move, backtest.hourly.move if backtest else None, source),
+        holds=_holds(arena.holds),
+        before=_before(arena),
+        grid_before_ms=_last_before_calls(grid),
+        far_charts=_far_charts(arena, source),
+        sections=(hourly, in_arena),
+        backtest=_backtest(arena.backtest),
+        grid=grid,
+        grid_open=GRID_OPEN,
+        assets=ASSETS,
+        needed=ENOUGH,
+    )
 
 
-def _ladder(arena: ArenaView) -> dict[str, Any]:
+def _ladder(arena: ArenaView) -> LadderView:
     """Return how the chances of moves beyond each level came true; before the first live ones, in the backtest."""
     is_live = bool(arena.ladder_record.levels)
     record = arena.ladder_record if is_live else arena.ladder_backtest
-    rows = [
-        (
-            HORIZONS[score.horizon].words,
-            f"{score.level:g}%",
-            _KIND[score.kind],
-            f"{score.n:,}",
-            percent(score.said_percent, 2),
-            UNKNOWN if score.came_percent is None else percent(score.came_percent, 2),
-            skill_of(score.skill_percent),
-            "pooled" if score.rare else "",
+    rows = tuple(
+        LadderRow(
+            horizon=HORIZONS[score.horizon].words,
+            level=f"{score.level:g}%",
+            kind=_KIND[score.kind],
+            n=f"{score.n:,}",
+            mean=percent(score.said_percent, 2),
+            observed=UNKNOWN if score.came_percent is None else percent(score.came_percent, 2),
+            skill=skill_of(score.skill_percent),
+            rare="pooled" if score.rare else "",
         )
         for score in record.levels
-    ]
-    return {"rows": rows, "tested": not is_live and bool(rows), "partition": record.partition, "skill": skill_of}
+    )
+    return LadderView(rows, not is_live and bool(rows), _partition(record.partition))
+
+
+def _partition(score: PartitionScore | None) -> PartitionRow | None:
+    if score is None:
+        return None
+    return PartitionRow(score.n, score.brier, score.base_rate_brier, skill_of(score.skill_percent))
 
 
 def skill_of(skill: MeanInterval) -> str:
@@ -152,39 +354,39 @@ def _lead(arena: ArenaView) -> str:
     return against(hour) if hour and comparable(hour) else hour_statement(arena)
 
 
-def _first_figure(arena: ArenaView, now_ms: int) -> dict[str, Any]:
+def _first_figure(arena: ArenaView, now_ms: int) -> FirstFigure:
     """Return the first figure: how many moves ended inside the 90% range; before the first live one, the backtest's."""
     live = far_figure(arena, now_ms)
     tested = hour_of(arena.backtest.how_far) if arena.backtest else None
     if arena.how_far or tested is None or not tested.scores:
-        return {**live, "tested": False}
+        return live
 
     inside = tested.scores[0].inside_90
-    first_live = f"{live['what'].capitalize()}: {live['number']}."
-    return {
-        "number": share(inside),
-        "what": f"of {inside.n:,} moves over 1 hour ended inside the 90% range",
-        "how": f"A backtest before the start, scored apart from the record. {first_live}",
-        "tested": True,
-    }
+    first_live = f"{live.what.capitalize()}: {live.number}."
+    return FirstFigure(
+        number=share(inside),
+        what=f"of {inside.n:,} moves over 1 hour ended inside the 90% range",
+        how=f"A backtest before the start, scored apart from the record. {first_live}",
+        tested=True,
+    )
 
 
-def _far_charts(arena: ArenaView, source: Markup | str) -> dict[str, Any]:
+def _far_charts(arena: ArenaView, source: Markup | str) -> FarCharts:
     """Draw the live record of the ranges; while it is too short for a chart, the backtest."""
     charts = _drawn(coverage("coverage", arena.how_far, source), saved("saved", arena.how_far, source))
     if charts or arena.backtest is None:
-        return {"far_charts": charts, "far_tested": False}
+        return FarCharts(charts, tested=False)
 
     tested = arena.backtest.how_far
     charts = _drawn(coverage("coverage", tested, source), saved("saved", tested, source))
-    return {"far_charts": charts, "far_tested": bool(charts)}
+    return FarCharts(charts, tested=bool(charts))
 
 
 def _drawn(*charts: Chart | None) -> tuple[Chart, ...]:
     return tuple(chart for chart in charts if chart is not None)
 
 
-def _backtest(tested: BacktestScores | None) -> dict[str, Any] | None:
+def _backtest(tested: BacktestScores | None) -> BacktestView | None:
     if tested is None:
         return None
 
@@ -193,28 +395,33 @@ def _backtest(tested: BacktestScores | None) -> dict[str, Any] | None:
         if horizon.scores:
             brain = horizon.scores[0]
             words = HORIZONS[horizon.horizon].words
-            far.append((words, counted(brain.inside_50, "moves"), share(brain.inside_90)))
+            far.append(TestedRange(words, counted(brain.inside_50, "moves"), share(brain.inside_90)))
 
     records = (("Which way, each hour", tested.hourly), ("Arena forecasts", tested.arena))
-    rows = [
-        (name, f"{record.resolved:,}", share(record.hit) if record.hit.n else "no calls", interval(record.hit))
+    rows = tuple(
+        TestedRow(
+            name=name,
+            resolved=f"{record.resolved:,}",
+            hit=share(record.hit) if record.hit.n else "no calls",
+            between=interval(record.hit),
+        )
         for name, record in records
-    ]
-    return {"far": far, "rows": rows}
+    )
+    return BacktestView(tuple(far), rows)
 
 
-def _by_asset(whole: Proportion, resolved: Sequence[PredictionMade]) -> tuple[tuple[str, Proportion], ...]:
+def _by_asset(whole: Proportion, resolved: Sequence[PredictionMade]) -> tuple[NamedRate, ...]:
     """Return how often the live calls came true: of all, then of each asset that has any."""
     live = [prediction for prediction in resolved if not prediction.warm_up]
-    rows = [("All", whole)]
+    rows = [NamedRate("All", whole)]
     for asset in ASSETS:
         right = [made.outcome == made.prediction for made in live if made.asset == asset and is_called(made)]
         if right:
-            rows.append((asset, rate(sum(right), len(right))))
+            rows.append(NamedRate(asset, rate(sum(right), len(right))))
     return tuple(rows)
 
 
-def _move(scores: MoveScores, tested: MoveScores | None, source: Markup | str) -> dict[str, Any]:
+def _move(scores: MoveScores, tested: MoveScores | None, source: Markup | str) -> MoveView:
     """Return what the page shows of whether prices moved."""
     chart = reliability("reliability", scores, source)
     is_tested = False
@@ -222,59 +429,57 @@ def _move(scores: MoveScores, tested: MoveScores | None, source: Markup | str) -
         chart = reliability("reliability", tested, source)
         is_tested = chart is not None
 
-    levels = tuple(
-        (percent(level.said_percent), f"{level.n:,}", share(level.hit), interval(level.hit), level.fits)
-        for level in scores.bins
-        if level.hit is not None
-    )
     hours = tuple(
-        (f"{row.hour:02d}:00", f"{row.n:,}", percent(row.said_percent), share(row.moved))
+        HourRow(f"{row.hour:02d}:00", f"{row.n:,}", percent(row.said_percent), share(row.moved))
         for row in scores.hours
         if enough(row.moved)
     )
-    return {
-        "statement": move_statement(scores),
-        "chart": chart,
-        "tested": is_tested,
-        "levels": levels,
-        "hours": hours,
-    }
+    return MoveView(move_statement(scores), chart, is_tested, _levels(scores.bins), hours)
 
 
-def _holds(record: HoldRecord) -> dict[str, Any]:
+def _levels(bins: Sequence[Bin]) -> tuple[LevelRow, ...]:
+    """Return the levels that have cases enough for a share."""
+    return tuple(
+        LevelRow(percent(level.said_percent), f"{level.n:,}", share(level.hit), interval(level.hit), level.fits)
+        for level in bins
+        if level.hit is not None
+    )
+
+
+def _holds(record: HoldRecord) -> HoldsView:
     """Return what the page shows of whether a label still stood; before 30 live cases the table is the backtest's."""
     is_live = enough(record.live.held)
     scores = record.live if is_live else record.backtest
-    levels = tuple(
-        (percent(level.said_percent), f"{level.n:,}", share(level.hit), interval(level.hit), level.fits)
-        for level in scores.bins
-        if level.hit is not None
-    )
-    rows: tuple[tuple[str, str, str], ...] = ()
+    rows: tuple[BrierRow, ...] = ()
     if enough(scores.held):
+        climate = skill_of(scores.climate_skill_percent)
+        persistence = skill_of(scores.persistence_skill_percent)
         rows = (
-            ("The chances", _score(scores.brier), ""),
-            ("How often each label stood before", _score(scores.climate_brier), skill_of(scores.climate_skill_percent)),
-            ("Sure that it stays", _score(scores.persistence_brier), skill_of(scores.persistence_skill_percent)),
+            BrierRow("The chances", _score(scores.brier), ""),
+            BrierRow("How often each label stood before", _score(scores.climate_brier), climate),
+            BrierRow("Sure that it stays", _score(scores.persistence_brier), persistence),
         )
-    return {"statement": holds_statement(record), "levels": levels, "rows": rows, "tested": bool(rows) and not is_live}
+    is_tested = bool(rows) and not is_live
+    return HoldsView(holds_statement(record), _levels(scores.bins), rows, is_tested)
 
 
-def _calls(rates: Mapping[Call, Proportion]) -> tuple[tuple[str, str, str, str], ...]:
+def _calls(rates: Mapping[Call, Proportion]) -> tuple[CallRow, ...]:
     """Return each call with its count, how often it came true, and its interval."""
-    return tuple((CALL[call], f"{hits.n:,}", share(hits), interval(hits)) for call, hits in rates.items() if hits.n)
+    return tuple(
+        CallRow(CALL[call], f"{hits.n:,}", share(hits), interval(hits)) for call, hits in rates.items() if hits.n
+    )
 
 
-def _before(arena: ArenaView) -> dict[str, Any] | None:
+def _before(arena: ArenaView) -> BeforeCalls | None:
     """Return the forecasts from before calls, each word of each kind; None where there are none."""
     kinds = (("each hour", arena.hourly_record.before_calls), ("the Arena", arena.arena_record.before_calls))
     known = [(kind, before) for kind, before in kinds if before is not None]
     if not known:
         return None
-    return {
-        "last_ms": max(before.last_ms for _, before in known),
-        "rows": tuple((kind, *row) for kind, before in known for row in _calls(before.by_word)),
-    }
+    return BeforeCalls(
+        last_ms=max(before.last_ms for _, before in known),
+        rows=tuple(BeforeRow(kind, *row) for kind, before in known for row in _calls(before.by_word)),
+    )
 
 
 def _section(  # noqa: PLR0917  each is another thing
@@ -283,9 +488,9 @@ def _section(  # noqa: PLR0917  each is another thing
     record: ForecastScores,
     tested: ForecastScores | None,
     claim: str,
-    compared_rates: tuple[tuple[str, Proportion], ...],
+    compared_rates: tuple[NamedRate, ...],
     source: Markup | str,
-) -> dict[str, Any]:
+) -> Section:
     is_enough = enough(record.hit)
     charts: tuple[Chart, ...] = ()
     if is_enough:
@@ -299,30 +504,26 @@ def _section(  # noqa: PLR0917  each is another thing
             skills(f"{name}-skill", tested, source),
         )
 
-    return {
-        "name": name,
-        "record": record,
-        "title": title,
-        "enough": is_enough,
-        "statement": claim,
-        "facts": _facts(record),
-        "calls": _calls(record.by_call),
-        "charts": charts,
-        "levels": tuple(
-            (percent(level.said_percent), f"{level.n:,}", share(level.hit), interval(level.hit), level.fits)
-            for level in record.bins
-            if level.hit is not None
-        ),
-    }
+    return Section(
+        name=name,
+        record=record,
+        title=title,
+        enough=is_enough,
+        statement=claim,
+        facts=_facts(record),
+        calls=_calls(record.by_call),
+        charts=charts,
+        levels=_levels(record.bins),
+    )
 
 
-def _facts(record: ForecastScores) -> tuple[tuple[str, str, str], ...]:
+def _facts(record: ForecastScores) -> tuple[Fact, ...]:
     """Return name, value and meaning of each figure; scores only from enough cases on."""
-    judged = ("Judged", f"{record.resolved:,}", f"of {record.predictions:,} made, {record.void:,} void")
-    calls = ("Calls", f"{record.hit.n:,}", f"{record.no_calls:,} made no call: no hit and no miss")
-    chance = ("Chance level", share(record.chance), "always naming the outcome most frequent before")
+    judged = Fact("Judged", f"{record.resolved:,}", f"of {record.predictions:,} made, {record.void:,} void")
+    calls = Fact("Calls", f"{record.hit.n:,}", f"{record.no_calls:,} made no call: no hit and no miss")
+    chance = Fact("Chance level", share(record.chance), "always naming the outcome most frequent before")
     between = f"of calls; 95% interval {interval(record.hit)}" if enough(record.hit) else "of calls"
-    right = ("Right", share(record.hit), between)
+    right = Fact("Right", share(record.hit), between)
     if record.resolved < ENOUGH:
         return (judged, calls, right, chance)
 
@@ -333,9 +534,9 @@ def _facts(record: ForecastScores) -> tuple[tuple[str, str, str], ...]:
         calls,
         right,
         chance,
-        ("Brier score", _score(record.brier), "0 is perfect, 0.667 equal chances"),
-        ("Skill", shown, "against the base rate, from ten days and ten moves on; 0 or less is none"),
-        ("Log score", _score(record.log_score), "1.099 is equal chances"),
+        Fact("Brier score", _score(record.brier), "0 is perfect, 0.667 equal chances"),
+        Fact("Skill", shown, "against the base rate, from ten days and ten moves on; 0 or less is none"),
+        Fact("Log score", _score(record.log_score), "1.099 is equal chances"),
     )
 
 
@@ -348,13 +549,13 @@ def is_called(made: PredictionMade) -> bool:
     return made.call is not None and made.call is not Call.NONE
 
 
-def _last_before_calls(grid: Sequence[Mapping[str, Any]]) -> int | None:
+def _last_before_calls(grid: Sequence[GridRow]) -> int | None:
     """Return when the newest forecast of a grid began that had a word and no call; None where all are from since."""
-    starts = [made.start_ms for row in grid for made in row["forecasts"] if made is not None and made.call is None]
+    starts = [made.start_ms for row in grid for made in row.forecasts if made is not None and made.call is None]
     return max(starts, default=None)
 
 
-def _grid(resolved: Sequence[PredictionMade]) -> tuple[dict[str, Any], ...]:
+def _grid(resolved: Sequence[PredictionMade]) -> tuple[GridRow, ...]:
     """Return the newest hours with the forecast of each asset that came due, None where there was none."""
     by_hour: dict[int, dict[str, PredictionMade]] = {}
     for prediction in resolved:
@@ -362,10 +563,10 @@ def _grid(resolved: Sequence[PredictionMade]) -> tuple[dict[str, Any], ...]:
 
     newest = sorted(by_hour.items(), reverse=True)[:GRID_HOURS]
     return tuple(
-        {
-            "start_ms": start_ms,
-            "forecasts": tuple(of_hour.get(asset) for asset in ASSETS),
-            "from_backtest": any(prediction.warm_up for prediction in of_hour.values()),
-        }
+        GridRow(
+            start_ms=start_ms,
+            forecasts=tuple(of_hour.get(asset) for asset in ASSETS),
+            from_backtest=any(prediction.warm_up for prediction in of_hour.values()),
+        )
         for start_ms, of_hour in newest
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from markupsafe import Markup
 
@@ -10,6 +10,7 @@ from generator.arena.rates import ENOUGH, rate
 from generator.arena.tally import consensus_of
 from generator.catalog.text.labels import MARKS, NO_CALL, OUTCOME
 from generator.catalog.words import Call, PatternType
+from generator.site.charts.plot import Chart
 from generator.site.charts.record import rates
 from generator.site.words.format import ms_of, signed_bps
 from generator.site.words.votes import apart
@@ -75,29 +76,75 @@ class JudgedAnswer:
     right: bool | None
 
 
-def history(rounds: Sequence[FinishedRound]) -> tuple[dict[str, Any], ...]:
+class RoundRow(NamedTuple):
+    """One finished round in the table."""
+
+    round_id: str
+    asset: str
+    start_ms: int
+    brain: JudgedAnswer
+    people: JudgedAnswer
+    simulated: JudgedAnswer
+    outcome: str
+    outcome_mark: str
+    moved: str
+    votes: str
+    void_reason: str | None
+    warm_up: bool
+
+
+class PatternCount(NamedTuple):
+    """How many rounds came out in one way."""
+
+    words: str
+    rounds: int
+
+
+class NamedRate(NamedTuple):
+    """How often one of those that are compared was right."""
+
+    name: str
+    hit: Proportion
+
+
+class WhoWasRight(NamedTuple):
+    """Brain and people compared over all resolved rounds."""
+
+    chart: Chart | None
+    tested: bool  # whether the chart is of the backtest
+    needed: int
+    brain: Proportion
+    people: tuple[NamedRate, ...]
+    real: bool  # whether all votes are of real voters
+    agreement: Proportion
+    patterns: tuple[PatternCount, ...]
+    warm_up: int
+    total: int
+
+
+def history(rounds: Sequence[FinishedRound]) -> tuple[RoundRow, ...]:
     """Return what a table of finished rounds shows of the newest of them, newest first."""
     return tuple(map(_history_row, rounds[:HISTORY_SHOWN]))
 
 
-def _history_row(played: FinishedRound) -> dict[str, Any]:
+def _history_row(played: FinishedRound) -> RoundRow:
     outcome = played.outcome
     counts = [f"{votes.total:,} {who}" for who, votes in played.votes.items()]
 
-    return {
-        "round_id": played.round_id,
-        "asset": played.asset,
-        "start_ms": played.start_ms,
-        "brain": _brains_answer(played),
-        "people": _judged(_consensus(played, "real"), outcome),
-        "simulated": _judged(_consensus(played, "simulated"), outcome),
-        "outcome": "void" if outcome is None else OUTCOME[outcome],
-        "outcome_mark": "" if outcome is None else MARKS[OUTCOME[outcome]],
-        "moved": signed_bps(played.change_bps),
-        "votes": ", ".join(counts) or "0",
-        "void_reason": played.void_reason,
-        "warm_up": played.warm_up,
-    }
+    return RoundRow(
+        round_id=played.round_id,
+        asset=played.asset,
+        start_ms=played.start_ms,
+        brain=_brains_answer(played),
+        people=_judged(_consensus(played, "real"), outcome),
+        simulated=_judged(_consensus(played, "simulated"), outcome),
+        outcome="void" if outcome is None else OUTCOME[outcome],
+        outcome_mark="" if outcome is None else MARKS[OUTCOME[outcome]],
+        moved=signed_bps(played.change_bps),
+        votes=", ".join(counts) or "0",
+        void_reason=played.void_reason,
+        warm_up=played.warm_up,
+    )
 
 
 def _consensus(played: FinishedRound, who: str) -> str | None:
@@ -119,11 +166,11 @@ def _judged(answer: str | None, outcome: str | None) -> JudgedAnswer:
     return JudgedAnswer(words, MARKS.get(words, ""), right)
 
 
-def who_was_right(arena: ArenaView, rounds: Sequence[FinishedRound], source: Markup | str) -> dict[str, Any]:
+def who_was_right(arena: ArenaView, rounds: Sequence[FinishedRound], source: Markup | str) -> WhoWasRight:
     """Compare brain and people over all resolved rounds; those of the backtest before the start are apart."""
     metrics = arena.teacher
     people = crowds(metrics, rounds)
-    patterns = [(words, metrics.patterns.get(pattern, 0)) for pattern, words in PATTERNS.items()]
+    patterns = tuple(PatternCount(words, metrics.patterns.get(pattern, 0)) for pattern, words in PATTERNS.items())
 
     chart = rates("right", "The brain", (("Brain", metrics.brain), *people), source, arena.arena_record.chance)
     is_tested = False
@@ -132,21 +179,21 @@ def who_was_right(arena: ArenaView, rounds: Sequence[FinishedRound], source: Mar
         chart = rates("right", "The brain", (("Brain", tested.hit),), OF_BACKTEST, tested.chance)
         is_tested = chart is not None
 
-    return {
-        "chart": chart,
-        "tested": is_tested,
-        "needed": ENOUGH,
-        "brain": metrics.brain,
-        "people": people,
-        "real": people[0][0] == PEOPLE,
-        "agreement": metrics.agreement,
-        "patterns": patterns,
-        "warm_up": arena.lessons_warm_up,
-        "total": metrics.lessons_total,
-    }
+    return WhoWasRight(
+        chart=chart,
+        tested=is_tested,
+        needed=ENOUGH,
+        brain=metrics.brain,
+        people=people,
+        real=people[0].name == PEOPLE,
+        agreement=metrics.agreement,
+        patterns=patterns,
+        warm_up=arena.lessons_warm_up,
+        total=metrics.lessons_total,
+    )
 
 
-def crowds(metrics: LessonMetrics, rounds: Sequence[FinishedRound]) -> tuple[tuple[str, Proportion], ...]:
+def crowds(metrics: LessonMetrics, rounds: Sequence[FinishedRound]) -> tuple[NamedRate, ...]:
     """Return how often the people were right; where a crowd is simulated, both apart over the rounds listed."""
     hits: dict[str, list[bool]] = {"real": [], "simulated": []}
     for played in rounds:
@@ -156,5 +203,7 @@ def crowds(metrics: LessonMetrics, rounds: Sequence[FinishedRound]) -> tuple[tup
             hits[who].append(consensus_of(votes) == played.outcome)
 
     if not hits["simulated"]:
-        return ((PEOPLE, metrics.crowd),)
-    return tuple((f"{who.capitalize()} voters", rate(sum(right), len(right))) for who, right in hits.items() if right)
+        return (NamedRate(PEOPLE, metrics.crowd),)
+    return tuple(
+        NamedRate(f"{who.capitalize()} voters", rate(sum(right), len(right))) for who, right in hits.items() if right
+    )

@@ -1,6 +1,7 @@
 """The first figure of the record, and the intervals of its rates, in words."""
 
 from datetime import datetime
+from typing import NamedTuple
 
 from generator.arena.hourly import WINDOW_MS
 from generator.arena.rates import ENOUGH, counted, enough, share
@@ -12,29 +13,34 @@ from generator.values.scores import Proportion
 from generator.values.view import ArenaView
 
 
-def far_figure(arena: ArenaView, now_ms: int) -> dict[str, str]:
+class FirstFigure(NamedTuple):
+    """The first figure of the record: a number, of what it is, and how to read it."""
+
+    number: str
+    what: str
+    how: str
+    tested: bool = False  # of the backtest
+
+
+def far_figure(arena: ArenaView, now_ms: int) -> FirstFigure:
     """Return the first figure of the record: how many moves over an hour ended inside the 90% range."""
     hour = hour_of(arena.how_far)
     if hour is None or not hour.scores:
-        return {
-            "number": f"{first_due(arena, now_ms):%H:%M} UTC",
-            "what": "first scores of the ranges over 1 hour",
-            "how": _backtested(arena),
-        }
+        return FirstFigure(
+            number=f"{first_due(arena, now_ms):%H:%M} UTC",
+            what="first scores of the ranges over 1 hour",
+            how=_backtested(arena),
+        )
 
     inside = hour.scores[0].inside_90
     ended = "moves over 1 hour ended inside the 90% range"
     if not enough(inside):
-        return {
-            "number": share(inside),
-            "what": ended,
-            "how": f"9 in 10 would be right; fewer than {ENOUGH} say little",
-        }
+        return FirstFigure(share(inside), ended, f"9 in 10 would be right; fewer than {ENOUGH} say little")
 
     how = "90% would be right"
     if inside.low_percent is not None:
         how = f"95% interval {interval(inside)}; {how}"
-    return {"number": share(inside), "what": f"of {inside.n:,} {ended}", "how": how}
+    return FirstFigure(share(inside), f"of {inside.n:,} {ended}", how)
 
 
 def far_sentence(arena: ArenaView, now_ms: int) -> str:
@@ -42,10 +48,10 @@ def far_sentence(arena: ArenaView, now_ms: int) -> str:
     figure = far_figure(arena, now_ms)
     hour = hour_of(arena.how_far)
     if hour is None or not hour.scores:
-        begin = f"{figure['what'].capitalize()}: {figure['number']}."
+        begin = f"{figure.what.capitalize()}: {figure.number}."
     else:
-        begin = f"{figure['number']} {figure['what']}."
-    how = figure["how"]
+        begin = f"{figure.number} {figure.what}."
+    how = figure.how
     return f"{begin} {how[:1].upper()}{how[1:].removesuffix('.')}." if how else begin
 
 

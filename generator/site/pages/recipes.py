@@ -1,0 +1,391 @@
+"""What each page is made from, what its template reads of that, and when it is made again."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from markupsafe import Markup
+
+from gateway.wire.networks import NETWORKS, Network
+from generator.catalog.assets import ASSETS, DEFAULT_ASSET
+from generator.catalog.discovery import SharePicture
+from generator.catalog.downloads import SERIES, RecordFile
+from generator.catalog.durations import HOUR_MS
+from generator.catalog.pages import SitePage
+from generator.compose.context import TickContext
+from generator.compose.free import FreeBodies
+from generator.compose.rounds import HumanConsensusResponse
+from generator.compose.scores import hour_statement
+from generator.market.bars import BAR_MS
+from generator.site.charts.history import FIRST_CHART, WINDOWS, Window
+from generator.site.charts.lessons import by_kind
+from generator.site.charts.sources import source_of
+from generator.site.pages.arena import LiveView, Voters, crowds_scores, live_view, voters
+from generator.site.pages.asset import AssetNow, asset_view
+from generator.site.pages.chapters.chapter import Facts
+from generator.site.pages.daily import Daily, daily_source, daily_view
+from generator.site.pages.docs import (
+    EndpointPage,
+    ProductPage,
+    QuickstartPage,
+    TypesPage,
+    endpoint_page,
+    product_page,
+    quickstart_page,
+    types_page,
+)
+from generator.site.pages.landing import Landing, landing, missing
+from generator.site.pages.learn import ChapterPage, LearnPage, chapter_view, learn_view
+from generator.site.pages.practice import ClassPage, Practice, class_view, own_months, practice_view
+from generator.site.pages.record import RecordView, record_view
+from generator.site.pages.rounds import FinishedRound, RoundRow, WhoWasRight, history, who_was_right
+from generator.site.pages.today import examples
+from generator.site.resources import ShippedMonth
+from generator.site.words import format as page_format
+from generator.site.words.days import DAYS_KEPT, Day
+from generator.site.words.month import HourlyMonth
+from generator.site.words.record import first_due
+from generator.site.words.reference import Reference
+from generator.site.words.weeks import Week
+from generator.values.hours import PredictionMade
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageView:
+    """What the pages are made from.
+
+    Args:
+        bodies: the free answers of the same tick.
+        reference: the fields of every answer, from the published OpenAPI.
+        rounds: rows of `/arena/rounds.json`, newest first.
+        predictions: hourly forecasts that came due or were void, newest first.
+        shares: page path -> the picture it shows where it is shared; the other pages show that of "".
+        months: files of the record by month, for download.
+        figures: name -> drawn chart, such as `btc-7d`; one that could not be drawn is left out.
+        month: the market at the full hours of the last month.
+        weeks: with their most surprising hours, the newest first.
+        days: those of the archive, newest first.
+    """
+
+    ctx: TickContext
+    bodies: FreeBodies
+    reference: Reference = field(default_factory=partial(Reference, {}))
+    rounds: Sequence[Mapping[str, Any]] = ()
+    predictions: Sequence[PredictionMade] = ()
+    shares: Mapping[str, SharePicture] = field(default_factory=dict)
+    months: Sequence[RecordFile] = ()
+    figures: Mapping[str, Markup] = field(default_factory=dict)
+    month: HourlyMonth = field(default_factory=HourlyMonth)
+    weeks: Sequence[Week] = ()
+    days: Sequence[Day] = ()
+
+    def share(self, page: SitePage) -> SharePicture | None:
+        """Return the picture of a page."""
+        return self.shares.get(page.path) or self.shares.get("")
+
+    def finished_rounds(self) -> tuple[FinishedRound, ...]:
+        """Return what the pages read of the rounds, newest first."""
+        return tuple(map(FinishedRound.of, self.rounds))
+
+
+class PlainPage(NamedTuple):
+    """A page that shows nothing but the catalog."""
+
+
+class LandingPage(NamedTuple):
+    """The first page."""
+
+    now: Landing
+
+
+class ArenaPage(NamedTuple):
+    """The Arena."""
+
+    live: LiveView | None
+    crowd: HumanConsensusResponse
+    network: Network
+    rows: tuple[RoundRow, ...]
+    right: WhoWasRight
+    chances_scored: tuple[str, ...]
+    voters: Voters
+
+
+class StatusPage(NamedTuple):
+    """How fresh the data is."""
+
+    lacking: tuple[str, ...]
+    how_far: str
+    uptime: Markup | None
+
+
+class RecordPage(NamedTuple):
+    """The track record, and the files of the months that are over."""
+
+    record: RecordView
+    months: tuple[RecordFile, ...]
+
+
+class GlossaryPage(NamedTuple):
+    """The glossary; `today` has an example of some terms."""
+
+    today: Mapping[str, str]
+
+
+class WeeksPage(NamedTuple):
+    """Surprising hours, the newest week first."""
+
+    weeks: tuple[Week, ...]
+
+
+class DailyPage(NamedTuple):
+    """The daily question."""
+
+    daily: Daily
+
+
+class PracticePage(NamedTuple):
+    """Practice on past hours."""
+
+    practice: Practice
+
+
+class AssetFigures(NamedTuple):
+    """The charts of one asset; None where one could not be drawn."""
+
+    week: Markup | None
+    funding: Markup | None
+    interest: Markup | None
+
+
+class AssetPage(NamedTuple):
+    """One asset."""
+
+    now: AssetNow
+    figures: AssetFigures
+
+
+class HistoryPage(NamedTuple):
+    """The market over one window of time."""
+
+    window: Window
+    figure: Markup | None
+
+
+class ArchivePage(NamedTuple):
+    """Every day, newest first."""
+
+    days: tuple[Day, ...]
+    days_kept: int
+    first_hour: str
+
+
+class DayPage(NamedTuple):
+    """One day."""
+
+    day: Day
+
+
+class PageRecipe(NamedTuple):
+    """How the part between the head and the foot of a page is made.
+
+    Args:
+        values: returns what the template reads; the fields of its type are the names that the template knows.
+        source: returns what the page is made from; while that is equal the page is kept. None: made every tick.
+    """
+
+    values: Callable[[SitePage, PageView], NamedTuple]
+    source: Callable[[PageView], tuple[object, ...]] | None
+
+
+def _record_source(view: PageView) -> tuple[object, ...]:
+    arena = view.ctx.arena
+    # Until the first score of the ranges, the page says when it is due, which moves with the clock.
+    due = None if arena.how_far else first_due(arena, view.ctx.freshness.generated_ms)
+    return (
+        due,
+        arena.hourly_record,
+        arena.how_far,
+        arena.teacher,
+        arena.backtest,
+        arena.arena_record,
+        tuple(view.predictions),
+        tuple(view.rounds),
+        tuple(view.months),
+    )
+
+
+def _record(_page: SitePage, view: PageView) -> RecordPage:
+    newest_ms = max((prediction.end_ms for prediction in view.predictions), default=None)
+    until = Markup()
+    if newest_ms is not None:
+        until = Markup(", up to {}").format(page_format.when(newest_ms))
+        priced_ms = view.ctx.freshness.priced_ms(newest_ms)
+        if priced_ms is not None:
+            until += Markup(", prices of {}").format(page_format.when(priced_ms))
+    source = Markup('Source: own record, <a href="{}">downloads</a>{}.').format("#downloads", until)
+
+    record = record_view(
+        view.ctx.arena,
+        view.predictions,
+        source,
+        view.ctx.freshness.generated_ms,
+        view.finished_rounds(),
+    )
+    series = {row.name for row in SERIES}
+    return RecordPage(record, tuple(file for file in view.months if file.series in series))
+
+
+def _arena(_page: SitePage, view: PageView) -> ArenaPage:
+    rounds = view.finished_rounds()
+    return ArenaPage(
+        live=live_view(view.ctx, view.bodies.shared_intelligence.price),
+        crowd=view.bodies.human_consensus,
+        network=NETWORKS[view.ctx.site.network],
+        rows=history(rounds),
+        right=who_was_right(view.ctx.arena, rounds, "Source: resolved rounds since the start."),
+        chances_scored=crowds_scores(view.ctx),
+        voters=voters(view.bodies.teacher_lessons),
+    )
+
+
+def _status(_page: SitePage, view: PageView) -> StatusPage:
+    return StatusPage(
+        lacking=missing(view.ctx, view.bodies),
+        how_far=hour_statement(view.ctx.arena),
+        uptime=view.figures.get("uptime"),
+    )
+
+
+def _learn(_page: SitePage, view: PageView) -> LearnPage:
+    return learn_view(view.ctx.arena, view.figures)
+
+
+def _kinds_of_day(view: PageView) -> tuple[Markup | None, ...]:
+    return tuple(kind.picture for kind in by_kind(view.figures))
+
+
+def _chapter(page: SitePage, view: PageView) -> ChapterPage:
+    funding = view.figures.get(f"{DEFAULT_ASSET.lower()}-funding")
+    return chapter_view(page.subject, Facts(view.month, view.predictions, view.ctx.arena, funding))
+
+
+def _chapter_source(view: PageView) -> tuple[object, ...]:
+    """Return what changes once an hour: full hours of the month, and forecasts that came due."""
+    arena = view.ctx.arena
+    newest = tuple(view.predictions[: len(ASSETS)])
+    return (view.month, len(view.predictions), newest, arena.hourly_record.move, arena.backtest)
+
+
+def _practice(_page: SitePage, view: PageView) -> PracticePage:
+    own = own_months(view.months)
+    return PracticePage(practice_view(ShippedMonth.load(), own, str(view.ctx.observation.mode)))
+
+
+def _daily(_page: SitePage, view: PageView) -> DailyPage:
+    return DailyPage(daily_view(view.ctx))
+
+
+def _class(_page: SitePage, view: PageView) -> ClassPage:
+    return class_view(ShippedMonth.load(), own_months(view.months), str(view.ctx.observation.mode))
+
+
+def _asset(page: SitePage, view: PageView) -> AssetPage:
+    asset = page.subject.lower()
+    figures = AssetFigures(
+        week=view.figures.get(f"{asset}-7d"),
+        funding=view.figures.get(f"{asset}-funding"),
+        interest=view.figures.get(f"{asset}-interest"),
+    )
+    return AssetPage(asset_view(page.subject, view.bodies, view.predictions, source_of(view.ctx)), figures)
+
+
+def _history(page: SitePage, view: PageView) -> HistoryPage:
+    return HistoryPage(WINDOWS[page.subject], view.figures.get(f"{DEFAULT_ASSET.lower()}-{page.subject}"))
+
+
+def _glossary(_page: SitePage, view: PageView) -> GlossaryPage:
+    return GlossaryPage(_today(view))
+
+
+def _today(view: PageView) -> Mapping[str, str]:
+    return examples(view.bodies, view.predictions, view.ctx.freshness.generated_ms, view.ctx.observation.mode)
+
+
+def _archive(_page: SitePage, view: PageView) -> ArchivePage:
+    first_hour = page_format.moment(view.ctx.freshness.generated_ms + HOUR_MS)
+    return ArchivePage(tuple(view.days), DAYS_KEPT, f"{first_hour:%H}:00")
+
+
+def _day(_page: SitePage, view: PageView) -> DayPage:
+    return DayPage(view.days[0])
+
+
+def _weeks(_page: SitePage, view: PageView) -> WeeksPage:
+    return WeeksPage(tuple(view.weeks))
+
+
+def _each_five_minutes(view: PageView) -> tuple[object, ...]:
+    """Return what changes every five minutes, as closed bars do."""
+    return (view.figures, view.ctx.freshness.generated_ms // BAR_MS, tuple(view.predictions))
+
+
+def _landing(_page: SitePage, view: PageView) -> LandingPage:
+    return LandingPage(landing(view.ctx, view.bodies, view.figures.get(FIRST_CHART)))
+
+
+def _endpoint(page: SitePage, view: PageView) -> EndpointPage:
+    return endpoint_page(page, view.reference, view.bodies.by_path, view.ctx.site)
+
+
+def _product(page: SitePage, view: PageView) -> ProductPage:
+    return product_page(page, view.reference, view.ctx.site)
+
+
+def _quickstart(_page: SitePage, view: PageView) -> QuickstartPage:
+    return quickstart_page(view.ctx.site)
+
+
+def _types(_page: SitePage, view: PageView) -> TypesPage:
+    return types_page(view.reference)
+
+
+def _nothing(_page: SitePage, _view: PageView) -> PlainPage:
+    return PlainPage()
+
+
+def _schemas(view: PageView) -> tuple[object, ...]:
+    """Return what a page of the documentation changes with: its answers are those of a start, and of each day."""
+    return (view.reference.schemas,)
+
+
+_PLAIN: Final = PageRecipe(_nothing, lambda _view: ())
+_PLAIN_DOCUMENT: Final = PageRecipe(_nothing, _schemas)
+RECIPES: Final[Mapping[str, PageRecipe]] = {
+    "pages/index.html": PageRecipe(_landing, None),
+    "pages/arena.html": PageRecipe(_arena, None),
+    "pages/status.html": PageRecipe(_status, None),
+    "pages/track_record.html": PageRecipe(_record, _record_source),
+    "pages/glossary.html": PageRecipe(_glossary, lambda view: (_today(view),)),
+    "pages/learn.html": PageRecipe(_learn, lambda view: (view.ctx.arena.lessons, _kinds_of_day(view))),
+    "pages/learn_week.html": PageRecipe(_weeks, lambda view: (tuple(view.weeks),)),
+    "pages/learn_chapter.html": PageRecipe(_chapter, _chapter_source),
+    "pages/daily.html": PageRecipe(_daily, lambda view: daily_source(view.ctx)),
+    "pages/practice_class.html": PageRecipe(_class, lambda view: (own_months(view.months),)),
+    "pages/practice.html": PageRecipe(_practice, lambda view: (own_months(view.months),)),
+    "pages/asset.html": PageRecipe(_asset, _each_five_minutes),
+    "pages/history.html": PageRecipe(_history, lambda view: (view.figures,)),
+    "pages/archive.html": PageRecipe(_archive, lambda view: (view.days,)),
+    "pages/archive_day.html": PageRecipe(_day, lambda view: (view.days,)),
+    "pages/docs_endpoint.html": PageRecipe(_endpoint, _schemas),
+    "pages/docs_product.html": PageRecipe(_product, _schemas),
+    "pages/docs_quickstart.html": PageRecipe(_quickstart, _schemas),
+    "pages/docs_types.html": PageRecipe(_types, _schemas),
+}
+
+
+def recipe_of(page: SitePage) -> PageRecipe:
+    """Return how a page is made."""
+    if page.template in RECIPES:
+        return RECIPES[page.template]
+    return _PLAIN_DOCUMENT if page.group else _PLAIN
