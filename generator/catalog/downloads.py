@@ -1,4 +1,4 @@
-"""What can be downloaded of the record: files and their columns, which docs/howto/feeds.md explains."""
+"""What can be downloaded of the record: files and their columns, which docs/howto/build.md explains."""
 
 from dataclasses import dataclass
 from typing import Final, NamedTuple

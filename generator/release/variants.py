@@ -8,7 +8,7 @@ from typing import Final
 import brotli
 
 # Of the published texts every one from 1,000 bytes on gets at least 40% smaller, and what is smaller than that
-# travels in the packet that its headers need anyway: the table in docs/explain/publishing.md.
+# travels in the packet that its headers need anyway (docs/explain/publishing.md).
 SMALLEST: Final = 1_000
 WORTH: Final = 0.9
 LARGE: Final = 64 * 1024
