@@ -29,7 +29,7 @@ def state(last_hour: float) -> list[Complaint]:
     return [complaint for complaint in complaints if complaint.row is Row.ROUGH]
 
 
-def test_normal_is_refuted_while_the_roughest_day_of_a_young_record_goes_on() -> None:
+def test_normal_is_refuted_while_the_roughest_day_of_a_young_record_lasts() -> None:
     (complaint,) = state(ROUGH)
 
     assert complaint.text.startswith("normal: of days 1.00, of four hours 1.00, of hours 0.97 ")
