@@ -44,7 +44,7 @@ SOURCES = ("generator", "gateway", "templates", "site", "tests", ".ci", "docs/re
 
 def named_in_docs() -> set[tuple[str, str]]:
     """Return (page, name) of what a page names in back ticks outside blocks, proofs and the reference."""
-    past = {"glossary.md", "CHANGELOG.md"}  # they name what there was
+    past = {"CHANGELOG.md"}  # it names what there was
     pages = [page for page in PAGES if page.parent.name not in {"proof", "reference"} and page.name not in past]
     return {
         (page.relative_to(ROOT).as_posix(), name)
