@@ -180,8 +180,9 @@ class GeneratorSettings(BaseSettings):
     receipt_key_file: Path | None = Field(
         None,
         description=(
-            "Key with which the gateway signs receipts, by `emi receipt-key init`; its public half lies next to it as "
-            "`.pub`, and the generator publishes that. Unset: STATE_DIR/keys/receipt.key, and without it no receipts."
+            "Key with which the gateway signs receipts, by `emi key receipt --make`; its public half lies next to it "
+            "as `.pub`, and the generator publishes that. Unset: STATE_DIR/keys/receipt.key, and without it no "
+            "receipts."
         ),
     )
     witness_policy: Path | None = Field(

@@ -154,5 +154,5 @@ def _receipt_key(settings: GatewaySettings) -> ReceiptKey | None:
     except ReceiptError as error:
         raise GatewayError(str(error)) from error
     if key is None and settings.receipt_key_file is not None:
-        raise GatewayError(f"there is no receipt key {settings.receipt_key_file}: `emi receipt-key init` makes one")
+        raise GatewayError(f"there is no receipt key {settings.receipt_key_file}: `emi key receipt --make` makes one")
     return key

@@ -216,8 +216,8 @@ def _address(flow: Flow) -> str:
 class WalletBundle:
     """Look for the optional script with Pera and Defly, and serve it.
 
-    `emi buyer-wallets build` puts it, packed, into STATE_DIR/buyer-wallets. Without it the page offers the wallets that
-    need no code of others. With it, and only on this page, the policy lets these two reach their own servers.
+    `emi gateway --build-wallets` puts it, packed, into STATE_DIR/buyer-wallets. Without it the page offers the wallets
+    that need no code of others. With it, and only on this page, the policy lets these two reach their own servers.
     """
 
     def __init__(self, state_dir: Path) -> None:

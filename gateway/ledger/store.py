@@ -37,7 +37,7 @@ LANDED_AFTER_REFUSAL: Final = "landed_after_refusal"
 DEADLOCK: Final = "40P01"
 GONE: Final = (
     "the payments ledger file was removed or replaced: quoting has stopped; stop the gateway gently, never by kill -9, "
-    "then see that the file is there, and emi payments adopt"
+    "then see that the file is there, and emi adopt"
 )
 """What was sold lately may stand in this process alone, which writes it into the file when it is stopped."""
 DAMAGED: Final = "the payments ledger is damaged: quoting has stopped; restore its backup and restart the gateway"

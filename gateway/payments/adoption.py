@@ -109,7 +109,7 @@ def _write(
     try:
         ledger.adopt(record)
     except IdentityTaken as error:
-        raise GatewayError(f"the payments ledger knows {txid} already: see `emi payments show {txid}`") from error
+        raise GatewayError(f"the payments ledger knows {txid} already: see `emi payments {txid}`") from error
     except SQLAlchemyError as error:
         raise GatewayError(f"the payments ledger does not take it: {database_reason(error)}") from error
     finally:

@@ -244,7 +244,7 @@ def read_public(path: Path) -> tuple[PublicKey, ...]:
 
     matches = [_LINE.fullmatch(line) for line in lines if line]
     if not all(matches):
-        raise ReceiptError(f"{path} is not a list of receipt keys; `emi receipt-key` writes it")
+        raise ReceiptError(f"{path} is not a list of receipt keys; `emi key receipt` writes it")
     return tuple(PublicKey(unb64(match[1]), match[2], match[3]) for match in matches if match)
 
 

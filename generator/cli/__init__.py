@@ -13,7 +13,7 @@ from typer.main import get_group
 from generator.errors import GeneratorError
 
 # What runs wherever Python does; the service itself locks files and sets rights as only Unix does.
-OF_READERS: Final = ("buy", "doctor", "mcp", "practice", "proof", "read", "verify", "vote")
+OF_READERS: Final = ("buy", "doctor", "mcp", "proof", "read", "verify", "vote")
 HELP = """Educational crypto market context as JSON, with endpoints paid per call.
 
 Start with:  emi up          (everything on this machine, simulated market, play money)
@@ -41,20 +41,19 @@ def _show_help(context: typer.Context) -> None:
 def application() -> typer.Typer:
     """Build the command line; command modules import what they need when they run."""
     from generator.cli import (
+        adopt,
         backup,
         buy,
-        buyer_wallets,
         devnet,
         doctor,
         gateway,
         generate,
-        log,
+        key,
         mcp,
         payments,
-        practice,
         proof,
         read,
-        receipt_key,
+        restore,
         setup,
         up,
         verify,
@@ -78,19 +77,17 @@ def application() -> typer.Typer:
         proof.proof,
         mcp.mcp,
         doctor.doctor,
-        backup.restore,
+        backup.backup,
+        restore.restore,
+        payments.payments,
+        adopt.adopt,
+        key.key,
         watch.watch,
         setup.setup,
     ):
         app.command()(command)
     app.command("version", hidden=True)(lambda: _show_version(wanted=True))
     app.command("help", hidden=True)(_show_help)
-    app.add_typer(payments.payments_app, name="payments")
-    app.add_typer(log.log_app, name="log")
-    app.add_typer(receipt_key.receipt_key_app, name="receipt-key")
-    app.add_typer(backup.backup_app, name="backup")
-    app.add_typer(practice.practice_app, name="practice")
-    app.add_typer(buyer_wallets.wallets_app, name="buyer-wallets")
     return app
 
 

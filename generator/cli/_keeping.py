@@ -6,14 +6,18 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+
+import typer
 
 from generator.errors import BackupError
 
 if TYPE_CHECKING:
     from generator.keep.databases import Database
+    from generator.keep.figures import Figures
     from generator.keep.manifest import Schemas
     from generator.keep.places import Places
+    from generator.keep.status import Kind
     from generator.keep.upgrade import Program
 
 LOCK_FILES: Final = ("generator.lock", "up.lock")
@@ -21,6 +25,19 @@ LOG_KEY: Final = "log.key"
 RECEIPT_KEY: Final = "receipt.key"
 SETTINGS_FOLDER: Final = Path("/etc/emi")
 """Where `emi setup` puts the settings of the units."""
+
+Where: TypeAlias = Annotated[
+    str, typer.Argument(metavar="TARGET", help="Folder, or s3://bucket/prefix, gs://… or az://….")
+]
+GatewayState: TypeAlias = Annotated[
+    Path | None, typer.Option("--gateway-state", help="The gateway's STATE_DIR, where it is not the generator's.")
+]
+Scratch: TypeAlias = Annotated[
+    Path | None, typer.Option(help="Folder for what is temporary. Default: the system's, see TMPDIR.")
+]
+Smaller: TypeAlias = Annotated[
+    bool, typer.Option("--smaller", help="It may hold less than one before it: an older backup was restored.")
+]
 
 
 def places_of(gateway_state: Path | None, settings_paths: Sequence[Path] = ()) -> Places:
@@ -138,3 +155,16 @@ def show_upgrade() -> None:
     for database, program in there:
         with scratch_folder(None) as folder:
             print("\n".join(rehearse(database, program, folder, SystemClock().monotonic).lines))
+
+
+def note_result(kind: Kind, found: str = "", fault: str | None = None, drilled: Figures | None = None) -> None:
+    """Note the result for the doctor; a file that cannot be written does not fail the command."""
+    from generator.cli._settings import generator_settings
+    from generator.clock import SystemClock
+    from generator.keep.status import note
+
+    path = generator_settings().backup_status_path
+    try:
+        note(path, kind, SystemClock().now(), found, fault, drilled)
+    except OSError as error:
+        typer.echo(f"the result could not be noted in {path}: {error.strerror}", err=True)

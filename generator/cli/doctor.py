@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ALARMS: Final = (
     ("emi_ledger_fault", 0, "fault of the payments ledger: it is gone, damaged or takes no payment"),
     ("emi_facilitator_failing_seconds", UNANSWERED_S, "seconds since the facilitator's verify or settle last worked"),
-    ("emi_payments_unclosable", 0, "payments that no evidence can close any more; see emi payments list"),
+    ("emi_payments_unclosable", 0, "payments that no evidence can close any more; see emi payments"),
     ("emi_chain_failing_seconds", UNANSWERED_S, "seconds since algod or the indexer last answered"),
     ("emi_payments_unknown_oldest_seconds", UNKNOWN_S, "seconds without a known outcome for the oldest open payment"),
     ("emi_payments_delivered_unpaid_total", 0, "delivered on the facilitator's word and never on the chain"),

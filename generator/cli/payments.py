@@ -1,9 +1,10 @@
-"""`emi payments`: list, inspect, export and mend the payments ledger while the gateway runs."""
+"""`emi payments`: list, inspect and export the payments ledger while the gateway runs."""
 
 from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -18,11 +19,12 @@ from generator.errors import GeneratorError
 if TYPE_CHECKING:
     from gateway.ledger.view import LedgerView
 
-payments_app = typer.Typer(help="List, inspect and export payments; only `adopt` writes.", no_args_is_help=True)
+LISTED: Final = 50
+TXID: Final = re.compile(r"[A-Z2-7]{52}")
 SHOWN: Final = ("txid", "state", "product", "snapshot_id", "payer", "created_at", "reason")
 MOVED: Final = (
-    "Settled payments of more than about 90 days ago are not listed: `emi payments export` has what is kept of them, "
-    "`emi payments show TXID` one; the whole rows are in settled-YYYY-MM.csv."
+    "Settled payments of more than about 90 days ago are not listed: `emi payments --export csv` has what is kept of "
+    "them, `emi payments TXID` one; the whole rows are in settled-YYYY-MM.csv."
 )
 EXPLAINED: Final = {
     "unknown": "the money may or may not have moved; looked up on the chain until that is certain",
@@ -32,29 +34,55 @@ EXPLAINED: Final = {
 
 
 class PaymentState(StrEnum):
-    """Which payments to list."""
+    """What became of a payment."""
 
     unknown = "unknown"
     settled = "settled"
     refused = "refused"
-    all = "all"
 
 
-@payments_app.command("list")
-def list_payments(
-    state: Annotated[PaymentState, typer.Option(help="Only payments in this state.")] = PaymentState.all,
-    limit: Annotated[int, typer.Option(help="At most this many, newest first.", min=1)] = 50,
+class Form(StrEnum):
+    """What the payments are exported as."""
+
+    csv = "csv"
+    jsonl = "jsonl"
+
+
+def payments(
+    txid: Annotated[str | None, typer.Argument(help="Show all that is known of this payment alone.")] = None,
+    state: Annotated[PaymentState | None, typer.Option(help="Only payments in this state.")] = None,
+    limit: Annotated[int | None, typer.Option(help="At most this many, newest first. Default: 50.", min=1)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    export: Annotated[Form | None, typer.Option(help="Write every payment, oldest first, without bodies.")] = None,
 ) -> None:
-    """List payments, newest first.
+    """List payments, newest first; show one, or export all. Nothing is written, and the gateway may run.
 
-    Example: emi payments list --state unknown
+    Of settled ones of more than about 90 days ago txid, product, amount and time are kept: they are not listed, and
+    exported with their other columns empty. The whole rows are in the files settled-YYYY-MM.csv next to the ledger.
+
+    Example: emi payments --state unknown
     """
+    narrows = state is not None or limit is not None
+    if export is not None:
+        if txid is not None or narrows or as_json:
+            raise GeneratorError(f"--export {export} writes every payment: name no transaction id and no other option")
+        _export(export)
+        return
+
+    if txid is None:
+        _list(state, limit or LISTED, as_json=as_json)
+        return
+    if narrows:
+        raise GeneratorError("--state and --limit are for the list: name them without a transaction id")
+    _show(txid, as_json=as_json)
+
+
+def _list(state: PaymentState | None, limit: int, *, as_json: bool) -> None:
     # On disk an unknown payment is an intent whose answer is missing.
-    stored = {"unknown": "intent", "all": None}.get(state, state)
+    stored = "intent" if state is PaymentState.unknown else state
     with _ledger() as view:
         rows = [_row(row) for row in view.rows(stored, limit)]
-        shows_all = len(rows) < limit and state in {PaymentState.all, PaymentState.settled}
+        shows_all = len(rows) < limit and state in {None, PaymentState.settled}
         if shows_all and view.has_moved_rows:
             print(MOVED, file=sys.stderr)
     if as_json:
@@ -65,92 +93,40 @@ def list_payments(
 
     if rows:
         return
-    if state is PaymentState.all:
+    if state is None:
         print("no payments", file=sys.stderr)
     else:
         print(f"no payments are {state}", file=sys.stderr)
 
 
-@payments_app.command("show")
-def show(txid: Annotated[str, typer.Argument(help="The payment's transaction id.")]) -> None:
-    """Show all that is known of one payment.
-
-    Example: emi payments show TXID
-    """
+def _show(txid: str, *, as_json: bool) -> None:
+    if TXID.fullmatch(txid) is None:
+        raise GeneratorError(
+            f"{txid[:60]!r} is not a transaction id, which has 52 letters and digits; `emi payments` lists them"
+        )
     with _ledger() as view:
         stored = view.row(txid)
     if stored is None:
-        raise GeneratorError(f"the payments ledger holds no payment {txid[:60]!r}")
+        raise GeneratorError(f"the payments ledger holds no payment {txid!r}")
+
     row = _row(stored)
+    if as_json:
+        _write_jsonl([row])
+        return
     for name, value in row.items():
         print(f"{name:16}{'-' if value is None else value}")
     print(f"\n{EXPLAINED[row['state']]}")
 
 
-@payments_app.command("export")
-def export(
-    as_csv: Annotated[bool, typer.Option("--csv", help="CSV with a header; the default.")] = False,
-    as_jsonl: Annotated[bool, typer.Option("--jsonl", help="One JSON object a line.")] = False,
-) -> None:
-    """Write every payment to standard output, oldest first, without bodies.
-
-    Of settled ones of more than about 90 days ago txid, product, amount and time are kept; their other columns are
-    empty here and filled in the files settled-YYYY-MM.csv next to the ledger.
-
-    Example: emi payments export --csv > payments.csv
-    """
-    if as_csv and as_jsonl:
-        raise GeneratorError("choose one of --csv and --jsonl")
+def _export(form: Form) -> None:
     with _ledger() as view:
         rows = (_row(row) for row in chain(view.moved_rows(), view.all_rows()))
-        if as_jsonl:
+        if form is Form.jsonl:
             _write_jsonl(rows)
             return
         writer = csv.DictWriter(sys.stdout, view.columns)
         writer.writeheader()
         writer.writerows({name: _plain_cell(value) for name, value in row.items()} for row in rows)
-
-
-@payments_app.command("adopt")
-def adopt(
-    txid: Annotated[str | None, typer.Argument(help="The payment's transaction id.")] = None,
-    product: Annotated[str | None, typer.Option(help="market-regime, main-brain, atlas or atlas-human-report.")] = None,
-    since: Annotated[
-        int | None, typer.Option(help="Every transfer to the payee since this round that the ledger lacks.", min=0)
-    ] = None,
-    take_all: Annotated[bool, typer.Option("--all", help="With --since: take them in without asking.")] = False,
-    dry_run: Annotated[bool, typer.Option(help="With --since: only show what would be taken in.")] = False,
-) -> None:
-    """Take in payments that the chain shows and the ledger does not know, as after the loss of a ledger.
-
-    Whoever presents such a payment next gets what it bought: the snapshot it quotes, or the newest. Its amount must be
-    the product's price.
-
-    With --since the indexer is asked for every transfer to the payee, and the amount says which product it bought.
-    Where it fits several, the one that --product names is taken, else you are asked; with --all and no terminal it is
-    left. Name the round of the newest payment in the restored ledger: its `intent_round` in
-    `emi payments list --json --limit 1`.
-
-    Example: emi payments adopt TXID --product atlas
-
-    Example: emi payments adopt --since 46012345 --dry-run
-    """
-    from generator.cli._adopting import adopt_one, adopt_since
-    from generator.cli.buy import product_named
-
-    wanted = None if product is None else product_named(product)
-    if (txid is None) == (since is None):
-        raise GeneratorError(
-            "name either a transaction id or --since ROUND, e.g. `emi payments adopt --since 46012345`"
-        )
-    if since is not None:
-        adopt_since(since, wanted, take_all=take_all, dry_run=dry_run)
-        return
-    if take_all or dry_run:
-        raise GeneratorError("--all and --dry-run go with --since")
-    if wanted is None:
-        raise GeneratorError("name what it bought with --product, e.g. `emi payments adopt TXID --product atlas`")
-    adopt_one(str(txid), wanted)
 
 
 def _ledger() -> LedgerView:

@@ -30,11 +30,26 @@ def verify(  # noqa: PLR0917  typer passes by name
         typer.Option(help="Check a signed receipt instead: PAYMENT-RESPONSE, or a file that holds it; with --body."),
     ] = None,
     body: Annotated[Path | None, typer.Option(help="The paid answer of the receipt, byte for byte.")] = None,
+    practice: Annotated[
+        Path | None,
+        typer.Option(help="Check a record that the practice page saved instead; --url is who published its months."),
+    ] = None,
 ) -> None:
     """Check the signed log and the published Arena record. Exits 1 naming the first thing that does not hold.
 
+    With --practice FILE: that hours and truths of a learner's record are the log's, and that its scores follow. The
+    month that comes with this program needs no --url.
+
     Example: emi verify --url http://127.0.0.1:8402
     """
+    if practice is not None:
+        if any(option is not None for option in (where, key, policy, seen, receipt, body)):
+            raise typer.BadParameter("--practice goes with --url alone: a record names the log that it is of")
+        from generator.cli._practice import verify_practice
+
+        verify_practice(practice, url)
+        return
+
     from generator.catalog.links import STATUS_JSON
     from generator.cli._console import progress_bar
     from generator.cli._published import Published, published_json

@@ -29,9 +29,9 @@ def read_keys(path: Path) -> tuple[Signer, ...]:
     except OSError as error:
         raise GeneratorError(f"log key {path} cannot be read: {error.strerror or error}") from error
     except (NoteError, UnicodeDecodeError) as error:
-        raise GeneratorError(f"log key {path}: {error}; `emi log init` makes one") from error
+        raise GeneratorError(f"log key {path}: {error}; `emi key log --make` makes one") from error
     if not signers:
-        raise GeneratorError(f"log key {path} is empty; `emi log init` makes one")
+        raise GeneratorError(f"log key {path} is empty; `emi key log --make` makes one")
     return signers
 
 

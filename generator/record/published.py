@@ -206,7 +206,7 @@ class PublishedRecord:
         if noted and not {signer.verifier.text for signer in signers} & set(noted):
             raise GeneratorError(
                 f"log key {self._key_file} never signed this log; put the old key back, or add the new one to it "
-                "with `emi log rotate`"
+                "with `emi key log --rotate`"
             )
         return signers
 

@@ -3,7 +3,7 @@
 `emi up` serves while buyers buy all four products and ticks are published; half-way `emi backup` copies it, then every
 process is killed and the state is not used again. The backup is put back into an empty state; the chain, which no
 machine's loss takes away, is carried over. The table says what became of every payment, sent once more as it was: those
-that were answered before the cut, and those after it, before and after `emi payments adopt --since`. The exit code is 1
+that were answered before the cut, and those after it, before and after `emi adopt --since`. The exit code is 1
 where a body of before the cut does not come back byte for byte, or the log does not continue.
 """
 
@@ -175,14 +175,14 @@ def drill(folder: Path, seconds: float) -> int:
         first = outcomes(before)
         late = outcomes(after)
         indexer = f"http://127.0.0.1:{port + 1}/indexer"
-        adopted = emi("payments", "adopt", "--since", since, "--all", cwd=fresh, EMI_INDEXER_URL=indexer)
+        adopted = emi("adopt", "--since", since, "--all", cwd=fresh, EMI_INDEXER_URL=indexer)
         taken = outcomes(after)
         verified = emi("verify", "--url", process.origin, cwd=reader)
 
     rows = (
         ("answered before the cut", len(before), first),
         ("answered after it", len(after), late),
-        ("the same, after `emi payments adopt --since`", len(after), taken),
+        ("the same, after `emi adopt --since`", len(after), taken),
     )
     print("| payments, sent once more as they were | n | answers |\n|---|---|---|")
     for what, count, found in rows:

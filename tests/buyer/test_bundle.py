@@ -8,8 +8,8 @@ from starlette.testclient import TestClient
 
 from gateway.buyer import page as buyer_bundle
 from gateway.buyer.page import POLICY
-from generator.cli import buyer_wallets
-from generator.cli.buyer_wallets import make
+from generator.cli import _buyer_wallets
+from generator.cli._buyer_wallets import make
 from generator.errors import GeneratorError
 from tests.buyer.test_page import page_of, selling
 
@@ -78,7 +78,7 @@ def test_a_folder_or_an_empty_file_in_its_place_counts_as_none(client: TestClien
 
 
 def test_the_builder_and_the_gateway_mean_the_same_file() -> None:
-    assert (buyer_wallets.FOLDER, buyer_wallets.SCRIPT) == (buyer_bundle.FOLDER, buyer_bundle.SCRIPT)
+    assert (_buyer_wallets.FOLDER, _buyer_wallets.SCRIPT) == (buyer_bundle.FOLDER, buyer_bundle.SCRIPT)
 
 
 def npm(folder: Path, script: str) -> str:

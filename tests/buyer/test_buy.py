@@ -66,12 +66,12 @@ def test_the_url_that_emi_buy_is_given_comes_before_the_running_service(running:
         assert emi(running, "atlas").startswith("settled\n")
 
 
-def test_emi_payments_adopt_takes_in_what_another_ledger_sold(running: Shop, tmp_path: Path) -> None:
+def test_emi_adopt_takes_in_what_another_ledger_sold(running: Shop, tmp_path: Path) -> None:
     txid = emi(running, "atlas").splitlines()[1].split()[1]
     nodes = {"EMI_ALGOD_URL": f"{running.devnet}/algod", "EMI_INDEXER_URL": f"{running.devnet}/indexer"}
     ledger = {"EMI_STATE_DIR": str(running.state), "EMI_LEDGER_URL": f"sqlite:///{tmp_path}/new.sqlite3"}
 
-    adopting = ["payments", "adopt", txid, "--product", "atlas"]
+    adopting = ["adopt", txid, "--product", "atlas"]
     done = CliRunner().invoke(application(), adopting, env=nodes | ledger)
 
     record = Ledger(tmp_path / "new.sqlite3").find(txid)

@@ -1,4 +1,4 @@
-"""`emi payments adopt --since`: what the ledger lacks is taken in all at once, or one by one at a terminal."""
+"""`emi adopt --since`: what the ledger lacks is taken in all at once, or one by one at a terminal."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from tests.support.processes import REPOSITORY, clean_environment, emi_here
 from tests.support.vaults import write_vault
 
 ROWS = {one["id"]: one for one in (row(1, 10_000), row(2, 20_000), row(3, 100_000), row(4, 777))}
-SINCE = ("payments", "adopt", "--since", "1000")
+SINCE = ("adopt", "--since", "1000")
 
 
 def answer(path: str, _body: bytes | None) -> tuple[int, bytes]:
@@ -93,10 +93,10 @@ def test_a_named_product_decides_where_an_amount_fits_several(folder: Path, inde
     ("words", "said"),
     [
         (SINCE, "there is no terminal to ask at"),
-        (("payments", "adopt"), "name either a transaction id or --since ROUND"),
+        (("adopt",), "name either a transaction id or --since ROUND"),
         ((*SINCE, txid_of(1)), "name either a transaction id or --since ROUND"),
-        (("payments", "adopt", txid_of(2)), "name what it bought with --product"),
-        (("payments", "adopt", txid_of(2), "--product", "atlas", "--all"), "go with --since"),
+        (("adopt", txid_of(2)), "name what it bought with --product"),
+        (("adopt", txid_of(2), "--product", "atlas", "--all"), "go with --since"),
         ((*SINCE, "--all", "--product", "gold"), "'gold' is not for sale"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from tests.support.processes import python, without_unix
 
 READ = ("--help", "--version", "up --help", "help")
-SERVICE = ("up", "tick", "gateway", "schedule --source simulated", "backup verify x", "setup", "payments list")
+SERVICE = ("up", "tick", "gateway", "schedule --source simulated", "backup x", "setup", "payments")
 TAKE_TWICE = """
 from tests.support import not_unix
 not_unix.become_windows()

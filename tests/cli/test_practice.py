@@ -1,4 +1,4 @@
-"""`emi practice verify`."""
+"""`emi verify --practice`."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.practice.test_record import record_of
 
 
 def run(file: Path, *more: str) -> tuple[int, str, BaseException | None]:
-    result = CliRunner().invoke(application(), ["practice", "verify", str(file), *more])
+    result = CliRunner().invoke(application(), ["verify", "--practice", str(file), *more])
     return result.exit_code, result.output, result.exception
 
 

@@ -123,8 +123,8 @@ def state(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def test_who_paid_is_listed_before_anything_is_upgraded(state: Path) -> None:
     ledger = (state / "payments.sqlite3").read_bytes()
 
-    listed = emi_here("payments", "list", "--json", cwd=state, EMI_STATE_DIR=str(state))
-    exported = emi_here("payments", "export", cwd=state, EMI_STATE_DIR=str(state))
+    listed = emi_here("payments", "--json", cwd=state, EMI_STATE_DIR=str(state))
+    exported = emi_here("payments", "--export", "csv", cwd=state, EMI_STATE_DIR=str(state))
 
     paid = [json.loads(line) for line in listed.stdout.splitlines()]
     assert [(row["state"], row["product"]) for row in paid] == [

@@ -36,7 +36,7 @@ def payments(database: Path) -> list[tuple[object, ...]]:
 
 
 def test_a_drill_verifies_the_newest_backup_and_notes_it(folder: Path) -> None:
-    drilled = emi_here("backup", "verify", "kept", "--drill", cwd=folder, EMI_STATE_DIR="state")
+    drilled = emi_here("restore", "kept", "--drill", cwd=folder, EMI_STATE_DIR="state")
 
     noted = json.loads((folder / "state" / "backups.json").read_text())
     assert (drilled.returncode, drilled.stderr) == (0, "")
@@ -47,7 +47,7 @@ def test_a_drill_verifies_the_newest_backup_and_notes_it(folder: Path) -> None:
 
 
 def test_a_drill_that_fails_says_why_in_one_line_and_in_the_note(folder: Path) -> None:
-    failed = emi_here("backup", "verify", "nothing", "--drill", cwd=folder, EMI_STATE_DIR="elsewhere")
+    failed = emi_here("restore", "nothing", "--drill", cwd=folder, EMI_STATE_DIR="elsewhere")
 
     noted = json.loads((folder / "elsewhere" / "backups.json").read_text())
     assert (failed.returncode, failed.stderr) == (1, "emi: there is no backup\n")
@@ -55,15 +55,15 @@ def test_a_drill_that_fails_says_why_in_one_line_and_in_the_note(folder: Path) -
 
 
 def test_a_restore_prints_what_comes_next_and_brings_the_payments_back(folder: Path) -> None:
-    signer = (emi_here("backup", "verify", "kept", cwd=folder, EMI_STATE_DIR="state").stdout.splitlines())[-1].split()[
-        -1
-    ]
+    verified = emi_here("restore", "kept", "--dry-run", cwd=folder, EMI_STATE_DIR="state")
+    signer = verified.stdout.split()[-1]
+
     restored = emi_here("restore", "kept", "--signer", signer, cwd=folder, EMI_STATE_DIR="fresh")
 
     assert restored.returncode == 0, restored.stderr
     assert payments(folder / "fresh" / "payments.sqlite3") == payments(folder / "state" / "payments.sqlite3")
     assert "put the log's key back at fresh/keys/log.key" in restored.stdout
-    assert "emi payments adopt --since " in restored.stdout
+    assert "emi adopt --since " in restored.stdout
     assert "`emi verify` reports removed entries" in restored.stdout
 
 
@@ -78,7 +78,9 @@ def test_a_restore_asks_who_made_the_backup(folder: Path) -> None:
     assert not (folder / "unknown").exists()
 
 
-@pytest.mark.parametrize("command", [["backup"], ["backup", "list"], ["backup", "verify"], ["restore", "--unsigned"]])
+@pytest.mark.parametrize(
+    "command", [["backup"], ["restore", "--list"], ["restore", "--dry-run"], ["restore", "--unsigned"]]
+)
 def test_an_empty_target_is_an_error_and_not_the_working_folder(tmp_path: Path, command: list[str]) -> None:
     refused = emi_here(*command, "", cwd=tmp_path, EMI_STATE_DIR="state")
 
@@ -99,12 +101,47 @@ def test_no_release_is_made_of_a_state_that_is_half_restored(tmp_path: Path, com
 
 
 def test_a_key_for_the_keys_is_made_once(folder: Path) -> None:
-    made = emi_here("backup", "keygen", "identity", cwd=folder)
-    again = emi_here("backup", "keygen", "identity", cwd=folder)
+    made = emi_here("key", "backup", "identity", cwd=folder)
+    again = emi_here("key", "backup", "identity", cwd=folder)
 
     assert "public key   age1" in made.stdout
     assert (folder / "identity").stat().st_mode & 0o777 == 0o600
     assert again.stderr == "emi: identity cannot be written: File exists; it is never overwritten\n"
+
+
+def test_a_dry_run_writes_nothing_and_notes_nothing(folder: Path) -> None:
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    verified = emi_here("restore", "kept", "--dry-run", cwd=folder, EMI_STATE_DIR="state")
+
+    assert (verified.returncode, verified.stderr) == (0, "")
+    assert "payments ledger: 2 settled; 2 bodies, each of its digest" in verified.stdout
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_the_backups_of_a_target_are_listed(folder: Path) -> None:
+    listed = emi_here("restore", "kept", "--list", cwd=folder, EMI_STATE_DIR="state")
+
+    (name,) = (path.name for path in (folder / "kept").glob("2*"))
+    assert listed.returncode == 0
+    assert listed.stdout.startswith(f"{name}  cut ")
+    assert listed.stdout.endswith("  inbox, memory, once, ledger\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--list", "--dry-run"), "choose one of --list, --dry-run and --drill"),
+        (("--dry-run", "--identity", "identity"), "--identity puts keys back"),
+        (("--smaller",), "--smaller is for --dry-run and --drill"),
+    ],
+)
+def test_options_of_different_errands_are_refused(tmp_path: Path, options: tuple[str, ...], words: str) -> None:
+    refused = emi_here("restore", "kept", *options, cwd=tmp_path, EMI_STATE_DIR="state")
+
+    assert refused.returncode == 1
+    assert words in refused.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_upgrade_is_rehearsed_on_a_copy(folder: Path) -> None:

@@ -46,10 +46,10 @@ def test_databases_in_postgresql_are_dumped_verified_and_put_back(server: str, t
     sell_one(urls[1])
 
     made = emi("backup", "kept", cwd=tmp_path, **settings(urls[0], urls[1]))
-    verified = emi("backup", "verify", "kept", cwd=tmp_path, **settings(urls[0], urls[1]))
+    verified = emi("restore", "kept", "--dry-run", cwd=tmp_path, **settings(urls[0], urls[1]))
     over = emi("restore", "kept", "--unsigned", cwd=tmp_path, **settings(urls[0], urls[1]))
     restored = emi("restore", "kept", "--unsigned", cwd=tmp_path, **settings(urls[2], urls[3]))
-    listed = emi("payments", "list", "--json", cwd=tmp_path, **settings(urls[2], urls[3]))
+    listed = emi("payments", "--json", cwd=tmp_path, **settings(urls[2], urls[3]))
 
     assert (made.returncode, made.stderr) == (0, "")
     assert "payments ledger: 1 settled; 1 bodies, each of its digest" in verified.stdout, verified.stderr
@@ -64,7 +64,7 @@ def test_an_object_store_keeps_backups_that_verify_and_come_back(tmp_path: Path)
         make_bucket(environment, "kept")
         found: dict[str, Any] = environment
         made = emi("backup", "s3://kept/emi", cwd=tmp_path, EMI_STATE_DIR="state", **found)
-        verified = emi("backup", "verify", "s3://kept/emi", cwd=tmp_path, EMI_STATE_DIR="state", **found)
+        verified = emi("restore", "s3://kept/emi", "--dry-run", cwd=tmp_path, EMI_STATE_DIR="state", **found)
         restored = emi("restore", "s3://kept/emi", "--unsigned", cwd=tmp_path, EMI_STATE_DIR="fresh", **found)
 
     assert (made.returncode, made.stderr) == (0, "")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.cli.buyer_wallets import FOLDER, make
+from generator.cli._buyer_wallets import FOLDER, make
 from tests.outside.buyer_shop import a_shop
 from tests.outside.site_pages import CHROMIUM, Browser, Route, expect
 from tests.support.local_servers import Shop

@@ -192,7 +192,7 @@ def test_a_record_of_each_question_is_kept_exported_and_proved(browser: Browser,
     saved.value.save_as(file)
 
     # As a reader of the record would: the program recomputes every score from the log.
-    result = CliRunner().invoke(application(), ["practice", "verify", str(file)])
+    result = CliRunner().invoke(application(), ["verify", "--practice", str(file)])
     assert result.exit_code == 0, result.output
     assert len(json.loads(file.read_text())["answers"]) == 12
     assert "does not prove when the answers were given" in result.output

@@ -104,7 +104,7 @@ def fleet(tmp_path: Path) -> Iterator[Fleet]:
         make_bucket(environment, "emi")
         chain = stack.enter_context(devnet(tmp_path / "chain", "testnet"))
         key = tmp_path / "log.key"
-        assert emi("log", "init", cwd=tmp_path, EMI_LOG_KEY_FILE=str(key)).returncode == 0
+        assert emi("key", "log", "--make", cwd=tmp_path, EMI_LOG_KEY_FILE=str(key)).returncode == 0
         settings = shared(environment, "emi", database, key)
         bucket = f"{environment['AWS_ENDPOINT_URL']}/emi"
         readers, buyer = Readers(f"{bucket}/site"), Buyer(chain, [])

@@ -15,7 +15,7 @@ from gateway.ledger.record import KEEP_ROUNDS, Refuse, Settle
 from gateway.ledger.retired import OLD_ROUNDS
 from gateway.ledger.store import Ledger
 from gateway.ledger.view import LedgerView
-from generator.cli.payments import payments_app
+from generator.cli import application
 from tests.support.intents import INTENT
 from tests.support.processes import emi_here
 from tests.support.vaults import START
@@ -25,7 +25,7 @@ OVER = INTENT.last_valid + KEEP_ROUNDS + OLD_ROUNDS + 1
 
 
 def payments(*args: str, folder: Path) -> Result:
-    return CliRunner().invoke(payments_app, args, env={"EMI_STATE_DIR": str(folder)})
+    return CliRunner().invoke(application(), ["payments", *args], env={"EMI_STATE_DIR": str(folder)})
 
 
 def three_payments(folder: Path) -> Ledger:
@@ -40,7 +40,7 @@ def three_payments(folder: Path) -> Ledger:
 def test_list_shows_what_is_unknown_while_a_gateway_holds_the_ledger(tmp_path: Path) -> None:
     three_payments(tmp_path)
 
-    done = payments("list", "--state", "unknown", "--json", folder=tmp_path)
+    done = payments("--state", "unknown", "--json", folder=tmp_path)
 
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.exit_code == 0, done.stderr
@@ -54,7 +54,7 @@ def test_list_shows_a_refused_payment_that_landed(tmp_path: Path) -> None:
     ledger.apply(REFUSED, Settle("chain"), START)
     ledger.close()
 
-    done = payments("list", "--state", "settled", folder=tmp_path)
+    done = payments("--state", "settled", folder=tmp_path)
 
     assert [line.split()[-1] for line in done.stdout.splitlines()] == ["landed_after_refusal", "-"]
 
@@ -62,9 +62,9 @@ def test_list_shows_a_refused_payment_that_landed(tmp_path: Path) -> None:
 def test_show_and_export_after_the_gateway_ended(tmp_path: Path) -> None:
     three_payments(tmp_path).close()
 
-    shown = payments("show", REFUSED, folder=tmp_path)
-    exported = payments("export", "--csv", folder=tmp_path)
-    missing = emi_here("payments", "show", "X" * 52, cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+    shown = payments(REFUSED, folder=tmp_path)
+    exported = payments("--export", "csv", folder=tmp_path)
+    missing = emi_here("payments", "X" * 52, cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
 
     rows = list(csv.DictReader(io.StringIO(exported.stdout)))
     assert "payment_expired" in shown.stdout
@@ -73,6 +73,30 @@ def test_show_and_export_after_the_gateway_ended(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert missing.returncode == 1
     assert missing.stderr.count("\n") == 1
+
+
+def test_one_payment_is_shown_as_json_too(tmp_path: Path) -> None:
+    three_payments(tmp_path).close()
+
+    shown = json.loads(payments(SETTLED, "--json", folder=tmp_path).stdout)
+
+    assert (shown["txid"], shown["state"], shown["evidence"]) == (SETTLED, "settled", "facilitator")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("list",), "'list' is not a transaction id, which has 52 letters and digits; `emi payments` lists them"),
+        ((UNKNOWN, "--state", "unknown"), "--state and --limit are for the list"),
+        ((UNKNOWN, "--export", "csv"), "--export csv writes every payment"),
+        (("--limit", "3", "--export", "jsonl"), "--export jsonl writes every payment"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_in_one_line(tmp_path: Path, options: tuple[str, ...], words: str) -> None:
+    done = emi_here("payments", *options, cwd=tmp_path, EMI_STATE_DIR=str(tmp_path))
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"emi: {words}")
 
 
 def test_a_view_changes_nothing(tmp_path: Path) -> None:
@@ -95,12 +119,12 @@ def test_a_cell_that_a_spreadsheet_would_run_is_made_text(tmp_path: Path) -> Non
     ledger.apply(INTENT.txid, Refuse("=1+cmd", "absent"), START)
     ledger.close()
 
-    done = payments("export", folder=tmp_path)
+    done = payments("--export", "csv", folder=tmp_path)
 
     assert "'=1+cmd" in done.stdout
 
 
-@pytest.mark.parametrize("command", [("list", "--json"), ("show", INTENT.txid), ("export",)])
+@pytest.mark.parametrize("command", [("--json",), (INTENT.txid,), ("--export", "csv")])
 def test_a_payment_identifier_is_never_shown(command: tuple[str, ...], tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "payments.sqlite3")
     ledger.write_intent(replace(INTENT, identifier="secret0123456789"))
@@ -121,8 +145,8 @@ def test_payments_of_long_ago_are_exported_and_the_list_says_where_they_are(tmp_
     assert ledger.retire(OVER, tmp_path) == 1
     ledger.close()
 
-    listed = payments("list", folder=tmp_path)
-    exported = payments("export", folder=tmp_path)
+    listed = payments(folder=tmp_path)
+    exported = payments("--export", "csv", folder=tmp_path)
 
     assert "more than about 90 days ago are not listed" in listed.stderr
     (row,) = csv.DictReader(io.StringIO(exported.stdout))

@@ -207,6 +207,6 @@ async def test_a_key_that_others_can_read_or_that_is_named_and_missing_stops_the
     with pytest.raises(GatewayError, match="can be read by others"):
         async with gateway_app(tmp_path):
             pass
-    with pytest.raises(GatewayError, match="emi receipt-key init"):
+    with pytest.raises(GatewayError, match="emi key receipt --make"):
         async with gateway_app(tmp_path, receipt_key_file=tmp_path / "nothing.key"):
             pass

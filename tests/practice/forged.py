@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Final
 
 from generator.arena.published import canonical_json
-from generator.cli.practice import compare
+from generator.cli._practice import compare
 from generator.practice.record import FORMAT, Practised, Question, RecordError, check, scores_of
 from generator.record.verify import VerifyError
 from generator.site.resources import ShippedMonth
@@ -21,7 +21,7 @@ SEED: Final = 20261126
 
 @cache
 def month() -> ShippedMonth:
-    """Return the shipped month, which follows from its log; `emi practice verify` makes it again and compares."""
+    """Return the shipped month, which follows from its log; `emi verify --practice` makes it again and compares."""
     return ShippedMonth.load()
 
 

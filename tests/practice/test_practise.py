@@ -35,7 +35,7 @@ def test_the_program_of_the_docs_practises_and_its_record_holds(
         return published(address)
 
     runpy.run_path(str(PROGRAM))["main"](ORIGIN, record, fetch)
-    checked = CliRunner().invoke(application(), ["practice", "verify", str(record)])
+    checked = CliRunner().invoke(application(), ["verify", "--practice", str(record)])
 
     month = ShippedMonth.load()
     assert asked == ["/learn/practice/months.json", month.items_path, month.truths_path]

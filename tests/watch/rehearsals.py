@@ -80,7 +80,7 @@ REHEARSALS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("doors/test_ticks.py", "ballots with which two ticks failed are quarantined and releases appear"),
         ("journeys/test_upgrade.py", MODULE),
         ("record/test_log.py", "a rotated key is noted in the log"),
-        ("buyer/test_buy.py", "emi payments adopt takes in what another ledger sold"),
+        ("buyer/test_buy.py", "emi adopt takes in what another ledger sold"),
         ("record/test_recount.py", "a site that was lost gets its ballots again"),
     ),
 }

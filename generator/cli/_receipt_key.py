@@ -1,64 +1,44 @@
-"""`emi receipt-key`: the key with which the gateway signs receipts."""
+"""The key with which the gateway signs receipts, as `emi key receipt` shows, makes and replaces it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import typer
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from gateway.wire.receipts import ReceiptKey
 
-receipt_key_app = typer.Typer(
-    name="receipt-key", help="The key that signs receipts: make it, show it, replace it.", no_args_is_help=True
-)
-
-NEXT = """The generator publishes the public keys with its next release, at /.well-known/did.json.
+NEXT: Final = """The generator publishes the public keys with its next release, at /.well-known/did.json.
 Restart the gateway after that: it signs with the new key from then on."""
 
 
-@receipt_key_app.command()
-def init() -> None:
-    """Make the key (Ed25519) and the file of its public half. An existing key is never overwritten.
+def show() -> None:
+    """Print the public keys, the newest first, with the time since which each signs and until which it did."""
+    from gateway.wire.receipts import PUBLIC_SUFFIX, read_public
 
-    From the gateway's next start PAYMENT-RESPONSE of a settled payment carries a signed receipt (x402 offer-receipt).
+    for key in read_public(_path().with_suffix(PUBLIC_SUFFIX)):
+        print(f"{key.name}  {key.since} to {key.until or 'now'}")
 
-    Example: emi receipt-key init
-    """
+
+def make() -> None:
+    """Make the key (Ed25519) and the file of its public half. An existing key is never overwritten."""
     from gateway.wire.receipts import ReceiptKey, read_key
     from generator.errors import GeneratorError
 
     path = _path()
     if path.exists():
         read_key(path)
-        raise GeneratorError(f"receipt key {path} is there already; `emi receipt-key rotate` replaces it")
+        raise GeneratorError(f"receipt key {path} is there already; `emi key receipt --rotate` replaces it")
     _write(path, ReceiptKey.generate())
 
 
-@receipt_key_app.command()
 def rotate() -> None:
-    """Replace the key by a new one; the old public half stays published, so that its receipts can be verified.
-
-    Example: emi receipt-key rotate
-    """
+    """Replace the key by a new one; the old public half stays published."""
     from gateway.wire.receipts import ReceiptKey, read_key
     from generator.errors import GeneratorError
 
     path = _path()
     if read_key(path) is None:
-        raise GeneratorError(f"there is no receipt key {path} yet: run `emi receipt-key init`")
+        raise GeneratorError(f"there is no receipt key {path} yet: run `emi key receipt --make`")
     _write(path, ReceiptKey.generate())
-
-
-@receipt_key_app.command()
-def show() -> None:
-    """Show the public keys, the newest first, with the time since which each signs and until which it did.
-
-    Example: emi receipt-key show
-    """
-    from gateway.wire.receipts import PUBLIC_SUFFIX, read_public
-
-    for key in read_public(_path().with_suffix(PUBLIC_SUFFIX)):
-        print(f"{key.name}  {key.since} to {key.until or 'now'}")
 
 
 def _path() -> Path:

@@ -1,10 +1,10 @@
-"""`emi practice`: check a kept record of practice."""
+"""A kept record of practice, checked for `emi verify --practice`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from generator.practice.record import Checked, Practised
     from generator.practice.verdicts import Verdict
 
-practice_app = typer.Typer(name="practice", help="Records of practice: check one that was kept.", no_args_is_help=True)
 Read = Callable[[str], bytes | None]
 
 MOST_BYTES: Final = 20_000_000
@@ -23,16 +22,12 @@ PROVES: Final = """This proves: hours and truths are those of the signed log, an
 It does not prove when the answers were given, nor that the truths were unknown then: only signed ballots prove that."""
 
 
-@practice_app.command()
-def verify(
-    file: Annotated[Path, typer.Argument(help="A record as the practice page saves it.")],
-    url: Annotated[
-        str | None, typer.Option(help="Origin that published the months of the record, but for the shipped one.")
-    ] = None,
-) -> None:
-    """Prove that hours and truths of a record are the log's and that its scores follow. Exits 1 where one does not.
+def verify_practice(file: Path, url: str | None) -> None:
+    """Prove that hours and truths of a record are the log's and that its scores follow; exit code 1 where not.
 
-    Example: emi practice verify emi-practice-record.json
+    Args:
+        file: a record as the practice page saves it.
+        url: origin that published the months of the record, but for the shipped one.
     """
     from generator.cli._urls import origin_of
     from generator.practice.record import RecordError, check
@@ -42,14 +37,14 @@ def verify(
     try:
         months = {str(answer["month"]) for answer in record["answers"]}
         practised = {month: _practised(month, origin_of(url) if url else None) for month in sorted(months)}
-        found = check(record, practised)
+        checked = check(record, practised)
     except (RecordError, VerifyError) as error:
         typer.echo(f"emi: {error}", err=True)
         raise typer.Exit(1) from None
     except (KeyError, TypeError) as error:
         typer.echo(f"emi: {file} does not hold a record of practice ({type(error).__name__}: {error})", err=True)
         raise typer.Exit(1) from None
-    print(*_lines(found), PROVES, sep="\n")
+    print(*_lines(checked), PROVES, sep="\n")
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`emi buyer-wallets`: build the optional script with Pera and Defly for the buyer page."""
+"""The optional script with Pera and Defly for the buyer page, as `emi gateway --build-wallets` builds it."""
 
 import gzip
 import os
@@ -8,12 +8,11 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Final
-
-import typer
+from typing import Final
 
 from generator.errors import GeneratorError
 
+NPM: Final = "npm"
 # As in gateway/buyer/page.py; a test holds both equal.
 FOLDER: Final = "buyer-wallets"
 SCRIPT: Final = "wallets.js.gz"
@@ -23,31 +22,13 @@ INSTALL_S: Final = 600.0
 BUNDLE_S: Final = 120.0
 SMALLEST: Final = 10_000
 
-wallets_app = typer.Typer(
-    name="buyer-wallets", help="The buyer page's optional wallets: Pera and Defly.", no_args_is_help=True
-)
 
-
-@wallets_app.callback()
-def _group() -> None:
-    """Keep `build` a command of its own."""
-
-
-@wallets_app.command()
-def build(
-    npm: Annotated[str, typer.Option(help="The npm to use.")] = "npm",
-) -> None:
-    """Fetch Pera's and Defly's own code with npm, at fixed versions, and bundle it into STATE_DIR/buyer-wallets.
-
-    No install script of any package is run. The gateway offers the two wallets from then on, without a restart; remove
-    the folder to take them away again.
-
-    Example: emi buyer-wallets build
-    """
+def build() -> None:
+    """Build the script into STATE_DIR/buyer-wallets, with the npm of this machine."""
     from generator.cli._settings import gateway_settings
 
     target = gateway_settings().state_dir / FOLDER
-    script = make(target, npm, os.environ)
+    script = make(target, NPM, os.environ)
     print(f"built {script} ({script.stat().st_size:,} bytes); the buyer page offers Pera and Defly now")
 
 
