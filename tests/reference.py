@@ -85,6 +85,11 @@ def table(head: str, rows: Rows) -> str:
     )
 
 
+def listed(rows: Rows) -> str:
+    """Return rows of a name and what it means as a list."""
+    return "".join(f"- {name}: {' '.join(text.split())}\n" for name, text in rows)
+
+
 def fields(kind: type[BaseModel], prefix: str = "EMI_") -> Iterator[tuple[str, FieldInfo]]:
     for name, field in kind.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
@@ -95,7 +100,7 @@ def fields(kind: type[BaseModel], prefix: str = "EMI_") -> Iterator[tuple[str, F
 
 def default(field: FieldInfo) -> str:
     value = field.default
-    if value is None or value == ():
+    if value in (None, (), ""):
         return ""
     return f"`{','.join(value) if isinstance(value, tuple) else value}`"
 
@@ -125,7 +130,8 @@ def settings() -> Rows:
         read_by = readers[0] if len(readers) == 1 else "both"
         text = next(field.description for field in found if field.description)
         values = next(filter(None, map(allowed, found)), "")
-        yield f"`{name}`", next(filter(None, map(default, found)), ""), values, text, read_by
+        preset = next(filter(None, map(default, found)), "")
+        yield f"`{name}` ({', '.join(filter(None, (preset, values, read_by)))})", text
 
 
 def commands() -> Rows:
@@ -234,13 +240,13 @@ def metrics(of: GeneratorMetrics | GatewayMetrics) -> Rows:
 
 
 TABLES: Final[dict[str, Callable[[], str]]] = {
-    "settings": lambda: table("setting, default, values, meaning, read by", settings()),
-    "commands": lambda: table("command, what it does", commands()),
-    "paths": lambda: table("path, what is there", paths()),
+    "settings": lambda: listed(settings()),
+    "commands": lambda: listed(commands()),
+    "paths": lambda: listed(paths()),
     "statuses": lambda: table("status, type, when, what to do", statuses()),
-    "refusals": lambda: table("code, why the payment is refused", refusals()),
-    "generator": lambda: table("metric, meaning", metrics(GeneratorMetrics())),
-    "gateway": lambda: table("metric, meaning", metrics(GatewayMetrics())),
+    "refusals": lambda: listed(refusals()),
+    "generator": lambda: listed(metrics(GeneratorMetrics())),
+    "gateway": lambda: listed(metrics(GatewayMetrics())),
     "sentences": lambda: table(
         "place, case, wording", sentences(*(book.groups for book in (BOOK, PICTURED, TITLES, ROUND)))
     ),

@@ -54,7 +54,7 @@ def unsigned(payment: Signed) -> Signed:
 def is_in_the_reference(error: str) -> bool:
     """Return whether the reference has a code with this sentence; one that it lacks is the facilitator's."""
     code, _, sentence = error.partition(": ")
-    rows = re.findall(rf"\| `{code}` \| (.+) \|", REFERENCE)
+    rows = re.findall(rf"- `{code}`: (.+)", REFERENCE)
     if not rows:
         return error == "insufficient_funds: the facilitator refused it"
     # A sentence may hold a semicolon itself.
