@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from ruamel.yaml import YAML
+
 from generator.catalog.downloads import SERIES
 from generator.record.audit.audit import Audit
 from tests.backups.hostile import CASES
@@ -13,6 +15,7 @@ from tests.reference import REFERENCE, TABLE, TABLES, written
 from tests.sellers.kinds import KINDS
 from tests.venues.table import cases
 
+yaml = YAML(typ="safe")
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = (*sorted(ROOT.glob("[A-Z]*.md")), *sorted(DOCS.rglob("*.md")), ROOT / "tests" / "README.md")
@@ -125,3 +128,15 @@ def test_the_proof_counts_the_cases_that_there_are() -> None:
         f"{len(list(cases()))} lies",
     ]
     assert [words for words in counts if words not in page] == []
+
+
+def test_a_pull_request_runs_what_contributing_says() -> None:
+    workflow = yaml.load(ROOT / ".github" / "workflows" / "check.yml")
+    contributing = " ".join((ROOT / "CONTRIBUTING.md").read_text().split())
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+
+    assert "`bash .ci/run` runs everything" in contributing
+    assert "your pull request runs it too (`.github/workflows/check.yml`)" in contributing
+    assert "pull_request" in workflow["on"]
+    assert [step["run"] for step in steps if "run" in step][-1] == "bash .ci/run"
+    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", step["uses"]) for step in steps if "uses" in step)
