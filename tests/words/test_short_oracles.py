@@ -36,7 +36,7 @@ def test_normal_is_refuted_while_the_roughest_day_of_a_young_record_lasts() -> N
 
 
 @pytest.mark.parametrize("last_hour", [QUIET, 3 * QUIET])
-def test_normal_of_the_next_hours_holds_once_the_roughest_day_of_a_young_record_has_calmed_down(
+def test_normal_holds_once_the_roughest_day_of_a_young_record_has_calmed_down(
     last_hour: float,
 ) -> None:
     assert state(last_hour) == []
