@@ -39,18 +39,17 @@ def where(block: Block) -> str:
 
 def emi_lines() -> list[tuple[str, list[str]]]:
     """Return the arguments of every `emi` that a block has, or that a page has in the middle of a sentence."""
-    typed = [
-        (block.where, words[1:])
-        for block in TYPED_BLOCKS
-        for words in called(block)
-        if words[0].split("/")[-1] == "emi"
+    lines = [(block.where, words) for block in TYPED_BLOCKS for words in called(block)]
+    typed = [(place, words[1:]) for place, words in lines if words[0].split("/")[-1] == "emi"]
+    as_owner = [
+        (block.where, words[2:]) for block in TYPED_BLOCKS for words in commands(block.text) if words[0] == "emi_as"
     ]
     named = [
         (page.name, said.split())
-        for page in (ROOT / "docs/howto").glob("*.md")
-        for said in re.findall(r"`emi ([a-z][^`]*)`", page.read_text())
+        for page in (ROOT / "docs").rglob("*.md")
+        for said in re.findall(r"`emi(?:_as \w+)? ([a-z][^`]*)`", page.read_text())
     ]
-    return typed + named
+    return typed + as_owner + named
 
 
 def test_a_block_says_what_it_is() -> None:
