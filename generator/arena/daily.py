@@ -9,17 +9,20 @@ hundredths of a percent. A question whose price cannot be had is void, with its 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from math import isfinite, sqrt
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from gateway.wire.daily import ASKED_AT, CLOSES_AFTER, MEASURED_AFTER, Ends, is_sound
 from generator.arena.ballots import digest_of_ballots
-from generator.arena.inputs import PlayInputs, void_reason
+from generator.arena.inputs import PlayInputs
 from generator.arena.intervals import TwoRanges
 from generator.arena.outcome import fix_price
 from generator.arena.published import digest_of
 from generator.arena.ranges import move_percent, quantiles_of
 from generator.arena.scoring import NORMAL_50, NORMAL_90
+from generator.arena.sealed import Life
 from generator.catalog.durations import DAY_MS
 from generator.catalog.formats import iso, ms_of, rounded
 from generator.catalog.words import RoundPhase
@@ -259,9 +262,8 @@ def play_daily(state: DailyState, inputs: PlayInputs, published_ms: int | None) 
     """
     if inputs.warm_up:
         return ()
-    changes: list[DailyChange] = [
-        (question, _moved(question, state, inputs, published_ms)) for question in state.active
-    ]
+    life: Life[DailyQuestion] = Life(attrgetter("asked_ms"), _opens_ms, partial(_judge, state.answers), void)
+    changes: list[DailyChange] = [(question, life.moved(question, inputs, published_ms)) for question in state.active]
 
     day = day_now(inputs.now_ms)
     if day is not None and not state.is_asked and inputs.interrupted is None:
@@ -271,15 +273,15 @@ def play_daily(state: DailyState, inputs: PlayInputs, published_ms: int | None) 
     return tuple((before, after) for before, after in changes if before != after)
 
 
-def _moved(question: DailyQuestion, state: DailyState, inputs: PlayInputs, published_ms: int | None) -> DailyQuestion:
-    closes = question.phase is RoundPhase.OPEN and inputs.now_ms >= question.closes_ms
-    reason = void_reason(question.asked_ms, inputs, published_ms if closes else None)
-    if reason is not None:
-        return void(question, reason)
-    if closes:
-        return _close(question, state.answers(question.question_id), inputs)
+def _opens_ms(question: DailyQuestion) -> int | None:
+    return question.closes_ms if question.phase is RoundPhase.OPEN else None
+
+
+def _judge(answers: Callable[[str], Answers], question: DailyQuestion, inputs: PlayInputs) -> DailyQuestion:
+    if question.phase is RoundPhase.OPEN and inputs.now_ms >= question.closes_ms:
+        return _close(question, answers(question.question_id), inputs)
     if question.phase is RoundPhase.LIVE and inputs.now_ms >= question.measured_ms:
-        return _measure(question, state.answers(question.question_id), inputs)
+        return _measure(question, answers(question.question_id), inputs)
     return question
 
 

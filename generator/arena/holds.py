@@ -7,6 +7,9 @@ meant something else; their hours are counted, and not scored.
 Baselines are the climate, how often each label stood in the hours up to then (each label begins with one), and
 persistence, which is sure that the label stays. Hours overlap, and a label stands for half a day: blocks are whole UTC
 days, each counted once the last of its outcomes is due.
+
+The chances are a sealed game too (`GAME`): those of the last tick before each full hour, of the label four hours after
+it. The record above is of the hours kept, from before there was a log of them; the log counts its own.
 """
 
 from __future__ import annotations
@@ -18,12 +21,15 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from generator.arena.blocks import Cell, bin_of, bins_of
+from generator.arena.hourly import upcoming_hour
+from generator.arena.inputs import PlayInputs
 from generator.arena.rates import enough_for_skill
 from generator.arena.scoring import E8, UNITS, Ratio, brier_e8, mean, skill, units_of
+from generator.arena.sealed import Content, Scores, Sealed, Seen
 from generator.brain.holds import HOURS
 from generator.brain.label import REGIMES
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
-from generator.catalog.formats import probabilities
+from generator.catalog.formats import probabilities, rounded
 from generator.catalog.words import ConfidenceKind
 from generator.values.hours import Hour
 from generator.values.scores import HoldRecord, HoldScores, MeanInterval
@@ -195,3 +201,41 @@ def _case(hour: Hour, later: Hour, stood: Sequence[int]) -> _Case:
         climate=brier_e8(climate, came),
         persistence=0 if came == now else 2 * E8,
     )
+
+
+def make(inputs: PlayInputs, _horizon: str) -> Content | None:
+    """Return the label and the chances of the four that are to be sealed now; None where one is not known."""
+    regime = inputs.regime
+    if regime is None or regime.chances is None or regime.label not in _LABELS:
+        return None
+    chances = dict(zip(_LABELS, regime.chances, strict=True))
+    return {"kind": KIND, "label": str(regime.label), "chances": chances}
+
+
+def see(inputs: PlayInputs, what: str) -> tuple[Seen | None, str | None]:
+    """Return the label of this tick."""
+    if inputs.regime is None or inputs.regime.label not in _LABELS:
+        return None, f"no label at the {what}"
+    return {"label": str(inputs.regime.label)}, None
+
+
+def score(content: Content, _at_start: Seen, at_end: Seen) -> Scores:
+    """Return the Brier score of the chances and that of persistence, the chance that the label stays, and if it did.
+
+    >>> chances = {"risk_on": 0.7, "risk_off": 0.1, "range": 0.1, "high_volatility": 0.1}
+    >>> score({"label": "risk_on", "chances": chances}, {}, {"label": "range"})
+    {'brier': 1.32, 'persistence': 2.0, 'chance': 0.7, 'held': 0.0}
+    """
+    label = content["label"]
+    chances = tuple(content["chances"][name] for name in _LABELS)
+    came = _LABELS.index(at_end["label"])
+    held = at_end["label"] == label
+    return {
+        "brier": rounded(brier_e8(chances, came) / E8, 4),
+        "persistence": 0.0 if held else 2.0,
+        "chance": content["chances"][label],
+        "held": float(held),
+    }
+
+
+GAME: Final = Sealed("holds", {f"{HOURS}h": AHEAD_MS}, upcoming_hour, make, see, score)

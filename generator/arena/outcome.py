@@ -17,6 +17,13 @@ class PricePoint(NamedTuple):
     venues_count: int
 
 
+def lateness(what: str, late_ms: int) -> str | None:
+    """Return why a tick is none of the minute after the `start` or `end`; None where it is."""
+    if 0 <= late_ms < PRICE_WINDOW_MS:
+        return None
+    return f"no tick in the minute after the {what}"
+
+
 def fix_price(
     prices: Mapping[str, PricePoint], asset: str, venues_needed: int, what: str, late_ms: int
 ) -> tuple[float | None, str | None]:
@@ -26,8 +33,9 @@ def fix_price(
         what: `start` or `end`, for the reason.
         late_ms: how long after it this tick is.
     """
-    if not 0 <= late_ms < PRICE_WINDOW_MS:
-        return None, f"no tick in the minute after the {what}"
+    late = lateness(what, late_ms)
+    if late is not None:
+        return None, late
 
     point = prices.get(asset)
     if point is None or point.price is None or not 0 < point.price < float("inf"):

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
 
-from generator.arena.daily import DailyChange, DailyState, play_daily
+from generator.arena.games import GAMES
 from generator.arena.hourly import HORIZON_MINUTES, judge, predict, upcoming_hour, void_unresolved
-from generator.arena.inputs import PlayInputs, void_reason
-from generator.arena.ladders.play import LaddersPlayed, LadderState, play_ladders
+from generator.arena.inputs import PlayInputs
 from generator.arena.lessons import lesson_of
 from generator.arena.life import (
     advance,
@@ -19,6 +19,7 @@ from generator.arena.life import (
     state_event,
     void,
 )
+from generator.arena.sealed import Life
 from generator.arena.state import KnownState
 from generator.arena.tally import simulated_tally
 from generator.arena.teacher import PredictionChange, RoundChange
@@ -55,8 +56,7 @@ class PlayState:
     last_regime: str | None = None  # label of the tick before
     last_state: KnownState = field(default_factory=KnownState)
     concepts: tuple[Concept, ...] = ()  # ideas of earlier lessons, each once, that of the newest first
-    ladders: LadderState = field(default_factory=LadderState)
-    questions: DailyState = field(default_factory=DailyState)
+    games: Mapping[str, Any] = field(default_factory=lambda: {game.kind: game.nothing for game in GAMES})
     published_ms: int | None = None  # wall time of the last published tick; None: this play is not published
 
 
@@ -77,17 +77,16 @@ class PlayResult(NamedTuple):
     lessons: tuple[Lesson, ...]
     locks: tuple[Lock, ...]
     events: tuple[Event, ...]
-    ladders: LaddersPlayed
-    questions: tuple[DailyChange, ...]
+    games: Mapping[str, Any]  # by kind, what each of GAMES gave
 
 
 def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
-    """Move every round, prediction, ladder and question on by one tick. The same tick again changes nothing."""
+    """Move every round, prediction and game on by one tick. The same tick again changes nothing."""
     timetable = revise(state.timetable, inputs.config.round_minutes, inputs.now_ms, state.last_start_ms)
-    judged = [(made, _judged(made, inputs, state.published_ms)) for made in state.pending]
+    judged = [(made, HOURS.moved(made, inputs, state.published_ms)) for made in state.pending]
 
     active = sorted(state.active, key=lambda item: item.start_ms)
-    rounds: list[RoundChange] = [(item, _moved(item, inputs, state.published_ms)) for item in active]
+    rounds: list[RoundChange] = [(item, ROUNDS.moved(item, inputs, state.published_ms)) for item in active]
     resolved = [after for _, after in rounds if after.phase is RoundPhase.RESOLVED]
     lessons = _lessons(state, inputs, resolved, [after for _, after in judged])
 
@@ -103,8 +102,7 @@ def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
         lessons=lessons,
         locks=_locks(state, inputs, changed),
         events=_events(state, inputs, changed),
-        ladders=play_ladders(state.ladders, inputs, state.published_ms),
-        questions=play_daily(state.questions, inputs, state.published_ms),
+        games={game.kind: game.play(state.games[game.kind], inputs, state.published_ms) for game in GAMES},
     )
 
 
@@ -158,22 +156,24 @@ def _last_outcomes(state: PlayState, rounds: list[Round], predictions: list[Pred
     return lambda kind, asset: new.get((kind, asset)) or state.last_outcome(kind, asset)
 
 
-def _judged(made: PredictionMade, inputs: PlayInputs, published_ms: int | None) -> PredictionMade:
-    begins = made.start_price is None and inputs.now_ms >= made.start_ms
-    seen_ms = published_ms if begins and not made.warm_up else None
-    reason = void_reason(made.made_ms, inputs, seen_ms)
-    if reason is not None:
-        return void_unresolved(made, reason)
+def _judge_hour(made: PredictionMade, inputs: PlayInputs) -> PredictionMade:
     return judge(made, inputs.now_ms, inputs.prices, inputs.venues_needed)
 
 
-def _moved(item: Round, inputs: PlayInputs, published_ms: int | None) -> Round:
-    begins = item.phase is RoundPhase.OPEN and inputs.now_ms >= item.start_ms
-    seen_ms = published_ms if begins and not item.warm_up else None
-    reason = void_reason(item.opens_ms, inputs, seen_ms)
-    if reason is not None:
-        return void(item, reason)
+def _hour_opens_ms(made: PredictionMade) -> int | None:
+    return made.start_ms if made.start_price is None and not made.warm_up else None
+
+
+def _advance_round(item: Round, inputs: PlayInputs) -> Round:
     return advance(item, inputs.now_ms, inputs.prices, inputs.venues_needed, inputs.price_basis)
+
+
+def _round_opens_ms(item: Round) -> int | None:
+    return item.start_ms if item.phase is RoundPhase.OPEN and not item.warm_up else None
+
+
+HOURS: Final[Life[PredictionMade]] = Life(attrgetter("made_ms"), _hour_opens_ms, _judge_hour, void_unresolved)
+ROUNDS: Final[Life[Round]] = Life(attrgetter("opens_ms"), _round_opens_ms, _advance_round, void)
 
 
 def _open_rounds(

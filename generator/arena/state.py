@@ -15,6 +15,7 @@ class RegimeRow(NamedTuple):
     volatility: VolatilityWord = VolatilityWord.UNKNOWN
     side: MarketSide = MarketSide.UNKNOWN
     confidence_kind: str | None = None  # None without a confidence
+    chances: tuple[float, ...] | None = None  # of the four labels in four hours, as published; None where unknown
 
 
 class KnownState(NamedTuple):

@@ -12,11 +12,11 @@ from sqlalchemy import Connection, select
 from generator.errors import BackupError, GeneratorError
 from generator.record.audit.audit import Audit
 from generator.record.audit.game import AuditError
-from generator.record.audit.ladders import file_complaint
 from generator.record.log.tiles import WIDTH, Edge, Tile, leaf_hash
-from generator.record.memory import holds, ladders, log
+from generator.record.memory import holds, log
 from generator.record.memory import tables as t
 from generator.record.memory.database import open_database
+from generator.record.memory.games import game_stores
 
 TILES: Final = "log/tile"
 _PARTIAL: Final = re.compile(r"(.*)\.p/(\d+)")
@@ -48,9 +48,10 @@ def audit_memory(url: str, once: Path | None) -> MemoryFigures:
     try:
         with engine.begin() as connection:
             edge, audit = _recount(connection)
-            _recount_ladders(connection, audit)
-            if complaint := holds.complaint(connection):
-                raise AuditError(complaint)
+            complaints = [game.complaint(connection, audit) for game in game_stores()]
+            for complaint in (*complaints, holds.complaint(connection)):
+                if complaint is not None:
+                    raise AuditError(complaint)
             compared = 0 if once is None else _compare_tiles(connection, once, edge.size)
     except (AuditError, ValueError) as error:
         raise BackupError(f"the log in the memory does not hold: {error}") from error
@@ -72,19 +73,6 @@ def _recount(connection: Connection) -> tuple[Edge, Audit]:
     if edge.root() != log.load_edge(connection).root():
         raise AuditError("its entries do not lead to the hashes that are stored with them")
     return edge, audit
-
-
-def _recount_ladders(connection: Connection, audit: Audit) -> None:
-    """Open every day of ladders that the log still knows, and score all live ladders and partitions again."""
-    for day, data in ladders.files(connection):
-        if day not in audit.ladders.revealed:
-            continue
-        complaint = file_complaint(audit.ladders, day, data)
-        if complaint is not None:
-            raise AuditError(f"the ladders of {day}: {complaint}")
-
-    if complaint := ladders.sums_complaint(connection):
-        raise AuditError(complaint)
 
 
 def _entries(connection: Connection) -> Iterator[list[bytes]]:

@@ -14,13 +14,11 @@ from typing import Any, Final
 from gateway.wire.durable import replace_file
 from gateway.wire.foreign import read_json
 from gateway.wire.space import reason_of
-from generator.catalog.counts import quantity
 from generator.catalog.formats import iso
 from generator.errors import GeneratorError
 from generator.record.audit.audit import Audit
 from generator.record.audit.game import AuditError, Read, Row, Site
 from generator.record.audit.rounds import rows_of
-from generator.record.audit.scores import crowd_line, far_line, score_line
 from generator.record.keys import read_verifiers
 from generator.record.log.cosignatures import times_of
 from generator.record.log.note import Checkpoint, NoteError, Verifier
@@ -298,32 +296,12 @@ class Verified:
         steps = f"; the clock went back {audit.clock_steps} times" if audit.clock_steps else ""
         lines.append(f"from {audit.first_at} to {audit.last_at}: {len(audit.rounds.ended)} rounds ended{steps}")
 
-        records = (("rounds", audit.arena_record()), ("hourly", audit.hourly_record()))
-        lines += [score_line(f"brain, {name} in the log", record) for name, record in records if record.resolved]
-        crowds = (("people", audit.rounds.crowd.scores()), ("simulated voters", audit.rounds.simulated_crowd.scores()))
-        lines += [crowd_line(f"{who} in the log", scores) for who, scores in crowds if scores.rounds]
-        lines += [far_line(scores) for scores in audit.hourly.far.scores() if scores.resolved]
-
         if self.witnessed is not None:
             at = iso(1000 * self.witnessed.at)
             lines.append(f"witnesses of the policy signed its first {self.witnessed.head.size} entries by {at}")
 
-        if audit.ladders.recounts:
-            days = quantity(self.counted[audit.ladders.recounted], "day")
-            lines.append(f"ladders opened to what was sealed before each hour, and scored again: {days}")
-
-        if audit.daily.rows:
-            asked = quantity(len(audit.daily.rows), "question")
-            answers = self.counted[audit.daily.recounted]
-            lines.append(f"daily: {asked}, {len(audit.daily.answered)} with answers, {answers} counted again")
-
-        rounds = audit.rounds
-        if rounds.voted:
-            ballots = self.counted[rounds.recounted]
-            older = f"; {rounds.voted_before} older rounds with votes were not" if rounds.voted_before else ""
-            lines.append(
-                f"ballots counted again: {ballots} of {len(rounds.voted)} rounds, every signature checked{older}"
-            )
+        for game in audit.games:
+            lines += game.lines(self.counted.get(game.recounted, 0))
         return lines
 
     def _head_line(self) -> str:

@@ -24,6 +24,7 @@ from generator.brain.hourly import futures, state_of
 from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
+from generator.catalog.formats import probabilities
 from generator.catalog.text.lessons import HoursOnRecord
 from generator.catalog.words import MODE_OF_SIDE, MarketSide, RegimeLabel, RoundPhase, SourceMode
 from generator.compose.all import compose
@@ -292,6 +293,9 @@ def _regime_row(reading: BrainReading | None) -> RegimeRow | None:
     if reading is None:
         return None
     regime = reading.regime
+    chances = None
+    if regime.label is not RegimeLabel.UNKNOWN:
+        chances = tuple(probabilities(tuple(regime.holding.values())))
     return RegimeRow(
         label=regime.label,
         mode=MODE_OF_SIDE[regime.axes.side],
@@ -300,6 +304,7 @@ def _regime_row(reading: BrainReading | None) -> RegimeRow | None:
         volatility=regime.axes.swings,
         side=regime.axes.side,
         confidence_kind=None if regime.confidence is None else KIND,
+        chances=chances,
     )
 
 

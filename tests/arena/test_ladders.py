@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from generator.arena.inputs import SET_BACK, UNSEEN
+from generator.arena.inputs import SET_BACK, UNSEEN, PlayInputs
 from generator.arena.ladders.cells import Cell, losses_of, pool
 from generator.arena.ladders.hour import KINDS, WAIT_MS, LadderHour, day_is_over, newly_done, part_of
-from generator.arena.ladders.play import LaddersPlayed, LadderState, judge, make, play_ladders
+from generator.arena.ladders.play import LIFE, LaddersPlayed, LadderState, judge, make, play_ladders
 from generator.arena.ladders.scores import scores_of
 from generator.arena.ladders.sums import LadderTotals, key
 from generator.catalog.durations import DAY_MS, HOUR_MS
@@ -22,11 +22,20 @@ from tests.support.ladders import ASSETS, hour_at, reached_at, said_at
 PASSED = (0.25, 0.5, 1.0, 2.0)
 
 
+def at(now_ms: int, **changes: Any) -> PlayInputs:
+    """Return the inputs of a tick at which every bar is known."""
+    return replace(inputs_at(now_ms), **{"reached": reached_at, **changes})
+
+
+def no_bars(*_: object) -> None:
+    """Stand for bars that are not there yet."""
+
+
 def ended(start_ms: int, *, warm_up: bool = False) -> LadderHour:
     """Return an hour judged at its start and at the end of each horizon."""
     hour = hour_at(start_ms, warm_up=warm_up)
     for late in (0, *(horizon.length_ms for horizon in HORIZONS.values())):
-        hour = judge(hour, inputs_at(start_ms + late), reached_at, None)
+        hour = judge(hour, at(start_ms + late))
     return hour
 
 
@@ -127,12 +136,12 @@ def test_the_partition_is_scored_against_its_base_rates_over_three_parts() -> No
 
 
 def test_a_missing_bar_voids_the_touch_alone_and_is_waited_for_a_quarter_of_an_hour() -> None:
-    hour = judge(hour_at(NOON), inputs_at(NOON), reached_at, None)
+    hour = judge(hour_at(NOON), at(NOON))
     end_ms = NOON + 15 * MINUTE
 
-    waiting = judge(hour, inputs_at(end_ms), lambda *_: None, None)
-    late = judge(waiting, inputs_at(end_ms + MINUTE), reached_at, None)
-    void = judge(waiting, inputs_at(end_ms + WAIT_MS), lambda *_: None, None)
+    waiting = judge(hour, at(end_ms, reached=no_bars))
+    late = judge(waiting, at(end_ms + MINUTE))
+    void = judge(waiting, at(end_ms + WAIT_MS, reached=no_bars))
 
     assert waiting.due_ms == end_ms
     assert newly_done(hour, waiting) == []
@@ -147,10 +156,10 @@ def test_a_missing_bar_voids_the_touch_alone_and_is_waited_for_a_quarter_of_an_h
 def test_an_hour_without_its_start_or_its_release_is_void_for_a_reason() -> None:
     hour = hour_at(NOON)
 
-    missed = judge(hour, inputs_at(NOON + 2 * MINUTE), reached_at, None)
-    unseen = judge(hour, inputs_at(NOON), reached_at, hour.made_ms - 1)
-    set_back = judge(hour, replace(inputs_at(NOON - 2 * MINUTE), next_close_ms=hour.made_ms), reached_at, None)
-    moved = judge(hour, replace(inputs_at(NOON), interrupted="the replay was moved"), reached_at, None)
+    missed = judge(hour, at(NOON + 2 * MINUTE))
+    unseen = LIFE.moved(hour, at(NOON), hour.made_ms - 1)
+    set_back = LIFE.moved(hour, at(NOON - 2 * MINUTE, next_close_ms=hour.made_ms), None)
+    moved = LIFE.moved(hour, at(NOON, interrupted="the replay was moved"), None)
 
     assert missed.void_reason == "no tick in the minute after the start"
     assert (unseen.void_reason, set_back.void_reason) == (UNSEEN, SET_BACK)
@@ -159,9 +168,9 @@ def test_an_hour_without_its_start_or_its_release_is_void_for_a_reason() -> None
 
 
 def test_an_end_that_no_tick_saw_is_unknown_and_the_touch_is_still_read() -> None:
-    hour = judge(hour_at(NOON), inputs_at(NOON), reached_at, None)
+    hour = judge(hour_at(NOON), at(NOON))
 
-    late = judge(hour, inputs_at(NOON + 75 * MINUTE), reached_at, None)
+    late = judge(hour, at(NOON + 75 * MINUTE))
 
     assert late.came["1h"]["BTC"]["move"] is None
     assert late.came["1h"]["BTC"]["high"] is not None
@@ -234,9 +243,8 @@ def test_totals_survive_being_written_and_backtests_are_kept_apart() -> None:
     assert [day_is_over(5, 7 * DAY_MS - HOUR_MS + WAIT_MS + late) for late in (-1, 0)] == [False, True]
 
 
-def played(now_ms: int, state: LadderState, **changes: object) -> LaddersPlayed:
-    inputs = replace(inputs_at(now_ms), ladders=said_at(now_ms), reached=reached_at, **changes)  # type: ignore[arg-type]
-    return play_ladders(state, inputs, now_ms - MINUTE)
+def played(now_ms: int, state: LadderState, **changes: Any) -> LaddersPlayed:
+    return play_ladders(state, at(now_ms, ladders=said_at(now_ms), **changes), now_ms - MINUTE)
 
 
 def test_a_ladder_is_made_again_only_where_it_says_something_else() -> None:

@@ -129,8 +129,8 @@ def test_what_is_sealed_from_then_on_has_a_call_and_leaves_the_older_record_alon
     audit.finish()
     kinds = [row["kind"] for row in rows_of(older, "log_entries")]
     assert kinds.count("scores") == 2
-    assert audit.hourly_record().before_calls == after.hourly_record().before_calls
-    assert audit.hourly_record().by_call == after.hourly_record().by_call
+    assert audit.hourly.record().before_calls == after.hourly_record().before_calls
+    assert audit.hourly.record().by_call == after.hourly_record().by_call
 
 
 def test_scores_of_a_day_on_which_the_kind_changed_are_those_of_the_log(older: Path) -> None:

@@ -14,7 +14,7 @@ from generator.arena.daily import mean_score, score
 from generator.catalog.links import DAILY_JSON
 from generator.cli._ballot import sign_ballot
 from generator.record.audit.daily import DailyLog
-from generator.record.audit.game import AuditError
+from generator.record.audit.game import AuditError, overdue
 from generator.record.audit.recount import path_of
 from tests.record.test_log import entries
 from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, ms, voter
@@ -144,8 +144,8 @@ def test_a_log_whose_question_never_ended_or_came_back_is_refused(record: Record
             without_end.readers[entry["kind"]](entry)
     asked = next(one for one in log if one["kind"] == "daily.asked")
 
-    assert NAME in (without_end.missing("2026-11-26T16:00:00Z") or "")
-    assert without_end.missing("2026-11-26T14:00:00Z") is None
+    assert NAME in (overdue(without_end.waiting(), "2026-11-26T16:00:00Z") or "")
+    assert overdue(without_end.waiting(), "2026-11-26T14:00:00Z") is None
     with pytest.raises(AuditError, match="asked before"):
         without_end.readers["daily.asked"](asked)
 

@@ -17,7 +17,7 @@ from generator.catalog.horizons import HORIZONS
 from generator.errors import BackupError
 from generator.keep.audit import audit_memory
 from generator.record.audit.audit import Audit
-from generator.record.audit.game import AuditError
+from generator.record.audit.game import AuditError, overdue
 from generator.record.audit.ladders import LadderLog, Revealed, file_complaint
 from generator.record.log.tiles import unbundle
 from generator.record.memory import ladders
@@ -331,8 +331,8 @@ def test_a_log_that_seals_late_reveals_early_or_never_is_refused() -> None:
         revealed("2026-11-21T22:59:59Z")
     with pytest.raises(AuditError, match="no ladder of this day"):
         revealed("2026-11-23T00:00:00Z", "2026-11-21")
-    assert log.missing("2026-11-22T02:00:00Z") is None
-    assert DAY in (log.missing("2026-11-22T02:00:01Z") or "")
+    assert overdue(log.waiting(), "2026-11-22T02:00:00Z") is None
+    assert DAY in (overdue(log.waiting(), "2026-11-22T02:00:01Z") or "")
     revealed("2026-11-21T23:15:00Z")
     with pytest.raises(AuditError, match="revealed before"):
         made(at)

@@ -65,11 +65,11 @@ def test_an_audit_of_an_honest_log_finds_every_round_and_hour(record: Record) ->
     audit.finish()
 
     view = record.memory.view(NOON + HOURS * HOUR)
-    assert len(audit.rounds.rows) == HOURS - 1 == audit.arena_record().resolved
-    assert audit.hourly_record().resolved == (HOURS - 1) * 7
+    assert len(audit.rounds.rows) == HOURS - 1 == audit.rounds.record().resolved
+    assert audit.hourly.record().resolved == (HOURS - 1) * 7
     for audited, shown in (
-        (audit.arena_record(), view.arena_record),
-        (audit.hourly_record(), view.hourly_record),
+        (audit.rounds.record(), view.arena_record),
+        (audit.hourly.record(), view.hourly_record),
     ):
         assert scores_of(audited) == scores_of(shown)
         assert audited.bins == shown.bins

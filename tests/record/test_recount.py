@@ -251,9 +251,7 @@ def test_of_many_rounds_with_votes_the_last_are_recounted_and_the_others_named(r
     assert (len(audit.rounds.ended), len(audit.rounds.rows)) == (3, 2)
     assert set(audit.rounds.entries) >= set(audit.rounds.rows)
     assert ROUND not in audit.rounds.entries
-    assert lines[-1] == (
-        "ballots counted again: 1 of 1 rounds, every signature checked; 1 older rounds with votes were not"
-    )
+    assert "ballots counted again: 1 of 1 rounds, every signature checked; 1 older rounds with votes were not" in lines
 
 
 def test_of_ballots_that_are_published_again_the_newest_round_is_first(record: Record) -> None:

@@ -25,6 +25,7 @@ LATER_COLUMNS = (*RANGES, "call", "chances_kind")
 # What takes a memory from each schema to the one before.
 UNDONE = {
     "17": ("ALTER TABLE hours DROP COLUMN situation",),
+    "18": ("DROP TABLE sealed",),
     "16": (
         "ALTER TABLE hours DROP COLUMN chances_kind",
         "ALTER TABLE regime_history DROP COLUMN confidence_kind",

@@ -42,6 +42,7 @@ def ms(text: str) -> int:
     return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
 
 
+CHANCES = ((0.2, 0.1, 0.6, 0.1), (0.25, 0.1, 0.55, 0.1))  # of the four labels, in even and odd minutes
 NOON = ms("2026-11-20T12:00")
 
 
@@ -98,10 +99,12 @@ def inputs_at(
     venues: int = 3,
     needed: int = 2,
     usual_day: float | None = None,
+    seals_labels: bool = False,
 ) -> PlayInputs:
     """Make one tick's inputs; without a usual day no daily question is asked."""
     labels = ("range", "risk_on", "risk_off")
     label = labels[now_ms // (5 * HOUR) % 3]
+    chances = CHANCES[now_ms // MINUTE % 2] if seals_labels else None
     return PlayInputs(
         now_ms=now_ms,
         prices=prices_at(now_ms, venues),
@@ -113,7 +116,7 @@ def inputs_at(
         salt=salt_at(now_ms),
         ranges=ranges_at(now_ms),
         usual_day=usual_day,
-        regime=RegimeRow(label, "NEUTRAL", 61.5, 40.0),
+        regime=RegimeRow(label, "NEUTRAL", 61.5, 40.0, chances=chances),
     )
 
 

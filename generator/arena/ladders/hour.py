@@ -35,11 +35,16 @@ class LadderHour:
     void_reason: str | None = None
 
     @property
+    def has_begun(self) -> bool:
+        """Whether its start was fixed."""
+        return bool(self.prices or self.came)
+
+    @property
     def due_ms(self) -> int | None:
         """When there is next something to do, None where all is known."""
         if self.void_reason is not None:
             return None
-        if not self.came and not self.prices:
+        if not self.has_begun:
             return self.start_ms
         ends = [end_ms(self, name) for name in HORIZONS if not is_done(self, name)]
         return min(ends, default=None)

@@ -5,20 +5,18 @@ It is made in the ticks of the ten minutes before the hour, and the last one cou
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
 
 from generator.arena.hourly import upcoming_hour
-from generator.arena.inputs import PlayInputs, void_reason
+from generator.arena.inputs import PlayInputs
 from generator.arena.ladders.hour import WAIT_MS, LadderHour, Said, end_ms, is_done, newly_done
 from generator.arena.ladders.sums import LadderTotals
 from generator.arena.outcome import fix_price
 from generator.arena.ranges import move_percent
+from generator.arena.sealed import Life
 from generator.catalog.horizons import HORIZONS
-
-Reached = Callable[[str, int, int], "tuple[float, float] | None"]
-"""The highest and lowest price of an asset in bars from a wall time to another; None where one is not known yet."""
 
 
 class LadderState(NamedTuple):
@@ -48,7 +46,7 @@ def play_ladders(state: LadderState, inputs: PlayInputs, published_ms: int | Non
     totals = state.totals
     judged = {}
     for before in state.due:
-        hour = judge(before, inputs, inputs.reached, published_ms)
+        hour = LIFE.moved(before, inputs, published_ms)
         for horizon in newly_done(before, hour):
             totals = totals.plus(hour, horizon)
         if hour != before:
@@ -64,9 +62,9 @@ def _is_news(made: LadderHour, known: LadderHour | None) -> bool:
     """Return whether what is made of an hour is to be sealed: it has not begun, and something else was said before."""
     if known is None:
         return True
-    has_begun = bool(known.prices or known.came) or known.void_reason is not None
+    is_final = known.has_begun or known.void_reason is not None
     is_same = (known.said, known.base, known.warm_up) == (made.said, made.base, made.warm_up)
-    return not has_begun and not is_same
+    return not is_final and not is_same
 
 
 def make(inputs: PlayInputs, said: Said | None, totals: LadderTotals) -> LadderHour | None:
@@ -77,22 +75,29 @@ def make(inputs: PlayInputs, said: Said | None, totals: LadderTotals) -> LadderH
     return LadderHour(start_ms, inputs.now_ms, inputs.warm_up, said, totals.base())
 
 
-def judge(hour: LadderHour, inputs: PlayInputs, reached: Reached, published_ms: int | None) -> LadderHour:
+def judge(hour: LadderHour, inputs: PlayInputs) -> LadderHour:
     """Fix the start prices, then what came of each horizon that has ended."""
-    begins = not hour.prices and not hour.came and inputs.now_ms >= hour.start_ms
-    reason = void_reason(hour.made_ms, inputs, published_ms if begins and not hour.warm_up else None)
-    if reason is not None:
-        return replace(hour, void_reason=reason)
     if inputs.now_ms < hour.start_ms:
         return hour
-    if begins:
+    if not hour.has_begun:
         hour = _started(hour, inputs)
 
     for horizon in HORIZONS:
         if hour.void_reason is None and inputs.now_ms >= end_ms(hour, horizon) and not is_done(hour, horizon):
-            came = {asset: _came(hour, horizon, asset, inputs, reached) for asset in hour.said}
+            came = {asset: _outcome(hour, horizon, asset, inputs) for asset in hour.said}
             hour = replace(hour, came={**hour.came, horizon: came})
     return hour
+
+
+def _opens_ms(hour: LadderHour) -> int | None:
+    return None if hour.has_begun or hour.warm_up else hour.start_ms
+
+
+def _void(hour: LadderHour, reason: str) -> LadderHour:
+    return replace(hour, void_reason=reason)
+
+
+LIFE: Final[Life[LadderHour]] = Life(attrgetter("made_ms"), _opens_ms, judge, _void)
 
 
 def _started(hour: LadderHour, inputs: PlayInputs) -> LadderHour:
@@ -110,7 +115,7 @@ def _started(hour: LadderHour, inputs: PlayInputs) -> LadderHour:
     return replace(hour, prices=prices)
 
 
-def _came(hour: LadderHour, horizon: str, asset: str, inputs: PlayInputs, reached: Reached) -> dict[str, Any]:
+def _outcome(hour: LadderHour, horizon: str, asset: str, inputs: PlayInputs) -> dict[str, Any]:
     """Return move, high and low of one asset in percent of the start's price, null where unknown."""
     start = hour.prices.get(asset)
     if start is None:
@@ -126,7 +131,7 @@ def _came(hour: LadderHour, horizon: str, asset: str, inputs: PlayInputs, reache
         end, _ = fix_price(inputs.prices, asset, inputs.venues_needed, "end", late_ms)
         move = None if end is None else move_percent(start, end)
 
-    edges = reached(asset, hour.start_ms, end_ms(hour, horizon))
+    edges = inputs.reached(asset, hour.start_ms, end_ms(hour, horizon))
     if edges is None:
         waits = {"waits": True} if late_ms < WAIT_MS else {}
         return {"move": move, "high": None, "low": None, **waits}

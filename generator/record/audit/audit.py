@@ -10,14 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gateway.wire.foreign import read_json
+from generator.arena.games import SEALED
 from generator.arena.scores import track_record
 from generator.record.audit.daily import DailyLog
-from generator.record.audit.game import AuditError, GameLog, Row, seconds
+from generator.record.audit.game import AuditError, GameLog, Row, overdue, seconds
 from generator.record.audit.hourly import HourLog
 from generator.record.audit.ladders import LadderLog
 from generator.record.audit.rounds import RoundLog
 from generator.record.audit.scores import crowd_scores_of, far_scores_of, scores_in_form
-from generator.values.scores import ForecastScores
+from generator.record.audit.sealed import SealedLog
 
 
 @dataclass
@@ -28,6 +29,7 @@ class Audit:
     hourly: HourLog = field(default_factory=HourLog)
     ladders: LadderLog = field(default_factory=LadderLog)
     daily: DailyLog = field(default_factory=DailyLog)
+    sealed: tuple[SealedLog, ...] = field(default_factory=lambda: tuple(SealedLog(game) for game in SEALED))
     clock_steps: int = 0
     origin: str | None = None
     mode: str | None = None
@@ -35,11 +37,12 @@ class Audit:
     first_at: str | None = None
     last_at: str | None = None
     _index: int = 0
+    _before: str | None = None  # time of the entry before the last
 
     @property
     def games(self) -> tuple[GameLog, ...]:
         """Every game, in the order in which its faults are named."""
-        return (self.rounds, self.hourly, self.ladders, self.daily)
+        return (self.rounds, self.hourly, self.ladders, self.daily, *self.sealed)
 
     def __post_init__(self) -> None:
         """Note what reads each kind of entry; the moves of ladders are those of the hours' ranges."""
@@ -78,21 +81,14 @@ class Audit:
         if self.last_at is None:
             return
         for game in self.games:
-            if missing := game.missing(self.last_at):
+            if missing := overdue(game.waiting(), self.last_at):
                 raise AuditError(missing)
-
-    def arena_record(self) -> ForecastScores:
-        """The rounds' scores, of what is in the log alone."""
-        return track_record("arena", self.rounds.sums)
-
-    def hourly_record(self) -> ForecastScores:
-        """The hourly predictions' scores, of what is in the log alone."""
-        return track_record("hourly", self.hourly.sums)
 
     def _clock(self, kind: str, at: str) -> None:
         if self.last_at is not None and seconds(self.last_at, at) < 0 and kind != "clock.stepped":
             raise AuditError(f"its time {at} is before that of the entry before it, {self.last_at}: it was back-dated")
         self.first_at = self.first_at or at
+        self._before = self.last_at
         self.last_at = at
 
     def _opened(self, entry: Row) -> None:
@@ -105,7 +101,9 @@ class Audit:
     def _key(self, entry: Row) -> None:
         self.keys.append(str(entry["key"]))
 
-    def _stepped(self, _entry: Row) -> None:
+    def _stepped(self, entry: Row) -> None:
+        if entry["before"] != self._before:
+            raise AuditError(f"the entry before it is of {self._before}")
         self.clock_steps += 1
 
     def _scores(self, entry: Row) -> None:

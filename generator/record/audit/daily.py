@@ -1,7 +1,7 @@
 """The daily questions of a log, and those published: asked in time, opened to what was sealed, scored by answers."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any, ClassVar, Final
@@ -9,17 +9,16 @@ from typing import Any, ClassVar, Final
 from gateway.wire.foreign import read_json
 from generator.arena.ballots import FORM, BallotFile, DailyBallot, Poll, digest_of_ballots, judge_all
 from generator.arena.daily import complaint_of, mean_score, named, question_of_row, score, times_complaint
-from generator.catalog.durations import HOUR_MS, MINUTE_MS
+from generator.catalog.counts import quantity
 from generator.catalog.formats import ms_of
 from generator.catalog.links import DAILY_JSON, DAILY_PUBLISHED
 from generator.catalog.words import RoundPhase
 from generator.record.audit.compare import row_differences
 from generator.record.audit.entries import ASKED, OF_DAILY
-from generator.record.audit.game import AuditError, Read, Row, Site
+from generator.record.audit.game import AuditError, Read, Row, Site, Waiting, in_time, seconds
 from generator.record.audit.recount import RecountError, all_parts, path_of
 
 KEPT: Final = 400  # questions that are kept to be compared with what is published
-OVERDUE_MS: Final = 2 * HOUR_MS
 OPEN, LIVE, RESOLVED, VOID = (
     str(phase) for phase in (RoundPhase.OPEN, RoundPhase.LIVE, RoundPhase.RESOLVED, RoundPhase.VOID)
 )
@@ -65,13 +64,17 @@ class DailyLog:
     def _closed(self, entry: Row) -> None:
         """Read that it took no more answers, and what was sealed."""
         row = self._of(entry, OPEN)
-        _in_time(row["closes"], entry["at"], "closed")
+        in_time(seconds(row["closes"], entry["at"]), "closed", "close")
+        if not entry["answers"] and entry["answers_sha256"] != digest_of_ballots(()):
+            raise AuditError("it has no answers, and a digest of some")
         self._come(row, entry)
 
     def _measured(self, entry: Row) -> None:
         """Read what came, and the scores."""
         row = self._of(entry, LIVE)
-        _in_time(row["measured"], entry["at"], "measured")
+        in_time(seconds(row["measured"], entry["at"]), "measured", "end")
+        if not row["answers"] and entry["scores"]["people"] is not None:
+            raise AuditError("it has no answers, and a score of theirs")
         self._come(row, entry)
 
     def _void(self, entry: Row) -> None:
@@ -114,24 +117,26 @@ class DailyLog:
             )
         return answers
 
-    def missing(self, last_at: str) -> str | None:
-        """Say which question should have ended before the last entry."""
+    def waiting(self) -> Iterator[Waiting]:
+        """Give the questions that have not come to their next phase."""
         for name, row in self.rows.items():
             due = {OPEN: row["closes"], LIVE: row["measured"]}.get(row["phase"])
-            if due is not None and ms_of(last_at) - ms_of(due) > OVERDUE_MS:
-                return f"daily question {name} was asked and never ended: its end is missing from the log"
-        return None
+            if due is not None:
+                yield Waiting(
+                    ms_of(due), f"daily question {name} was asked and never ended: its end is missing from the log"
+                )
+
+    def lines(self, counted: int) -> list[str]:
+        """Say how many questions there are, and how many answers were counted again."""
+        if not self.rows:
+            return []
+        asked = quantity(len(self.rows), "question")
+        return [f"daily: {asked}, {len(self.answered)} with answers, {counted} counted again"]
 
     @property
     def answered(self) -> dict[str, dict[str, Any]]:
         """The questions whose answers can be counted again."""
         return {name: row for name, row in self.rows.items() if row["answers"]}
-
-
-def _in_time(due: str, at: str, what: str) -> None:
-    late_ms = ms_of(at) - ms_of(due)
-    if not 0 <= late_ms < MINUTE_MS:
-        raise AuditError(f"{what} {late_ms / 1000:.0f} s after its time")
 
 
 def recount_daily(question_id: str, logged: Row, form: int, read: Read) -> int | None:

@@ -4,7 +4,7 @@ An entry is canonical JSON (see `sealing`); docs/reference/formats.md lists the 
 that was made before its hour counts. What was backtested before the start (`warm_up`) is not in the log.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -12,7 +12,8 @@ from generator.arena.ballots import FORM
 from generator.arena.daily import published_question
 from generator.arena.ladders.hour import LadderHour, sealed_of
 from generator.arena.play import Lock, PlayResult
-from generator.arena.published import called, canonical_json, digest_of, published_round
+from generator.arena.published import called, canonical_json, published_round
+from generator.arena.sealed import STEPS, ClaimChange, SaltOf, Seal, published, seal
 from generator.arena.teacher import PredictionChange
 from generator.catalog.formats import iso
 from generator.catalog.words import RoundPhase
@@ -23,7 +24,6 @@ from generator.values.votes import Tally
 
 KINDS: Final = ("predictions.judged", "predictions.started", "predictions.made", "ranges.judged")  # in this order
 DigestOfBallots = Callable[[str], str]  # round id -> SHA-256 hex over its counted ballots
-SaltOf = Callable[[bytes], str]  # what is sealed -> its salt, always the same one
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +40,14 @@ def entry(kind: str, at_ms: int, subject: str | None = None, **fields: Any) -> E
     return Entry(kind, subject, canonical_json({"kind": kind, "at": iso(at_ms), **fields}))
 
 
-def entries_of(
-    result: PlayResult, now_ms: int, digest: DigestOfBallots, salt: SaltOf, revealed: Sequence[Entry] = ()
-) -> list[Entry]:
-    """Return what one tick's changes add to the log, in a fixed order.
+def entries_of(result: PlayResult, now_ms: int, digest: DigestOfBallots, salt: SaltOf) -> list[Entry]:
+    """Return what one tick's changes of rounds and hours add to the log, in a fixed order.
 
     Args:
         result: what changes.
         now_ms: wall time of the tick.
         digest: of the counted ballots of a round.
         salt: of what is sealed in this tick.
-        revealed: entries about days of ladders that are over, which are made of what is stored.
     """
     locks = {lock.round_id: lock for lock in result.locks}
     lessons = {lesson.round_id: lesson for lesson in result.lessons}
@@ -58,22 +55,29 @@ def entries_of(
     for before, after in sorted(result.rounds, key=lambda change: change[1].start_ms):
         if not after.warm_up and (before is None or before.warm_up or before.phase is not after.phase):
             found += _round(after, now_ms, locks.get(after.round_id), lessons.get(after.round_id), digest)
-    found += _predictions(result.predictions, now_ms, salt)
-    if result.ladders.made is not None and not result.ladders.made.warm_up:
-        found.append(_ladder(result.ladders.made, now_ms, salt))
-    return [*found, *revealed, *(daily_entry(question, now_ms) for _, question in result.questions)]
+    return [*found, *_predictions(result.predictions, now_ms, salt)]
 
 
-def _ladder(hour: LadderHour, now_ms: int, salt: SaltOf) -> Entry:
+def ladder_entry(hour: LadderHour, now_ms: int, salt: SaltOf) -> Entry:
+    """Return what the log holds of an hour's ladder before it begins."""
     start = iso(hour.start_ms)
-    return entry("ladder.made", now_ms, start, start=start, commitment=sealed_ladder(hour, salt)["commitment"])
+    return entry("ladder.made", now_ms, start, start=start, commitment=sealed_ladder(hour, salt).commitment)
 
 
-def sealed_ladder(hour: LadderHour, salt: SaltOf) -> dict[str, Any]:
-    """Return what is sealed of an hour's ladder with its salt and the digest of both."""
-    content = sealed_of(hour, iso(hour.start_ms))
-    its_salt = salt(canonical_json(content))
-    return {"ladder": content, "salt": its_salt, "commitment": digest_of(content, its_salt)}
+def sealed_ladder(hour: LadderHour, salt: SaltOf) -> Seal:
+    """Seal an hour's ladder."""
+    return seal(sealed_of(hour, iso(hour.start_ms)), salt)
+
+
+def claim_entries(changes: Iterable[ClaimChange], now_ms: int, salt: SaltOf) -> list[Entry]:
+    """Return what the log holds of the claims that a tick changed."""
+    entries = []
+    for _, claim in changes:
+        step, names = STEPS[claim.phase]
+        row = published(claim, salt)
+        shown = {name: row[name] for name in ("start", "horizon", *names)}
+        entries.append(entry(f"{claim.kind}.{step}", now_ms, iso(claim.start_ms), **shown))
+    return entries
 
 
 # What each entry about a daily question holds of its published row, by the phase that the question came to.
@@ -142,8 +146,7 @@ def _predictions(changes: Iterable[PredictionChange], now_ms: int, salt: SaltOf)
         elif after.start_price is not None and (before is None or before.start_price is None):
             note("predictions.started", after, {**_revealed(after, salt), "start_price": after.start_price})
         elif after.start_price is None and (before is None or replace(before, made_ms=after.made_ms) != after):
-            revealed = _revealed(after, salt)
-            note("predictions.made", after, digest_of(revealed["forecast"], revealed["salt"]))
+            note("predictions.made", after, seal(_made(after), salt).commitment)
     return [
         entry(kind, now_ms, iso(start), start=iso(start), assets=assets, **({"horizon": horizon} if horizon else {}))
         for kind in KINDS
@@ -154,8 +157,8 @@ def _predictions(changes: Iterable[PredictionChange], now_ms: int, salt: SaltOf)
 
 def _revealed(after: PredictionMade, salt: SaltOf) -> dict[str, Any]:
     """Return what is sealed of an hourly prediction, and the salt that it is sealed with."""
-    content = _made(after)
-    return {"forecast": content, "salt": salt(canonical_json(content))}
+    sealed = seal(_made(after), salt)
+    return {"forecast": sealed.content, "salt": sealed.salt}
 
 
 def moved(came: Move) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Final
 
@@ -10,14 +10,17 @@ from gateway.wire.foreign import read_json
 from generator.arena.outcome import change_bps, outcome_of
 from generator.arena.published import call_complaint, digest_of, round_of_row
 from generator.arena.ranges import Counts, RangeSums, counts_of, move_percent
-from generator.arena.scores import Sums
+from generator.arena.scores import Sums, track_record
+from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso, ms_of
 from generator.catalog.horizons import HORIZONS, HOUR
 from generator.catalog.links import RANGES_JSONL
 from generator.record.audit.compare import row_differences
-from generator.record.audit.game import OVERDUE_S, AuditError, Read, Row, Site, in_time, seconds
+from generator.record.audit.game import AuditError, Read, Row, Site, Waiting, in_time, seconds
+from generator.record.audit.scores import far_line, score_line
 from generator.values.hours import Move, RangeForecast
 from generator.values.rounds import Round
+from generator.values.scores import ForecastScores
 
 KEPT_STARTS: Final = 24 * 70  # hours whose ranges are kept to be compared with the published ones
 
@@ -51,18 +54,19 @@ class HourLog:
             "ranges.judged": self._ranges_judged,
         }
 
-    def missing(self, last_at: str) -> str | None:
-        """Say which predictions or ranges should have been judged before the last entry."""
+    def waiting(self) -> Iterator[Waiting]:
+        """Give the predictions and ranges that have not been judged."""
         for start, assets in self.hours.items():
-            if assets and seconds(start, last_at) > OVERDUE_S + 3600:
-                return f"the predictions of {start} were made and never judged: {', '.join(sorted(assets))}"
+            if assets:
+                names = ", ".join(sorted(assets))
+                yield Waiting(ms_of(start) + HOUR_MS, f"the predictions of {start} were made and never judged: {names}")
 
         for start, by_asset in self.ranges.items():
+            start_ms = ms_of(start)
             for asset, ranges in by_asset.items():
-                for horizon in ranges.forecasts:
-                    if horizon not in ranges.moves and _late(start, horizon, last_at) > OVERDUE_S:
-                        return f"the {horizon} range of {asset} of {start} was made and never judged"
-        return None
+                for horizon in (name for name in ranges.forecasts if name not in ranges.moves):
+                    due_ms = start_ms + HORIZONS[horizon].length_ms
+                    yield Waiting(due_ms, f"the {horizon} range of {asset} of {start} was made and never judged")
 
     def complaint(self, site: Site) -> str | None:
         """Say which published range is not as it was logged, or is left out."""
@@ -76,6 +80,16 @@ class HourLog:
     def recount(self, name: str, read: Read) -> int:
         """Return 0."""
         return 0
+
+    def lines(self, counted: int) -> list[str]:
+        """Say how the brain and its ranges did in the log."""
+        record = self.record()
+        lines = [score_line("brain, hourly in the log", record)] if record.resolved else []
+        return lines + [far_line(scores) for scores in self.far.scores() if scores.resolved]
+
+    def record(self) -> ForecastScores:
+        """Return the scores of the brain, of what is in the log alone."""
+        return track_record("hourly", self.sums)
 
     def _made(self, entry: Row) -> None:
         if not entry["at"] < entry["start"]:

@@ -1,7 +1,7 @@
 """The ladders of a log, and of the files that reveal them: each hour opens to what was sealed before it."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -14,10 +14,11 @@ from generator.arena.ladders.hour import LadderHour
 from generator.arena.ladders.scores import short_scores
 from generator.arena.ladders.sums import sums_of
 from generator.arena.published import digest_of
+from generator.catalog.counts import quantity
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import iso, ms_of
 from generator.catalog.horizons import HORIZONS
-from generator.record.audit.game import AuditError, Read, Row, Site
+from generator.record.audit.game import AuditError, Read, Row, Site, Waiting
 from generator.values.hours import Move
 
 
@@ -89,7 +90,6 @@ class LaddersOfDay(TypedDict):
 
 OPENED_DAYS: Final = 7  # whose files are read, the newest
 KEPT_DAYS: Final = 40  # whose commitments are kept to be compared with their files
-OVERDUE_MS: Final = 2 * HOUR_MS
 _LEAST, _MOST = 0.001, 0.999
 MoveOf = Callable[[str, str, str], Move | None]
 """The move that the logged prices give: of the start of an hour, an asset and a horizon; None where none is logged."""
@@ -180,12 +180,18 @@ class LadderLog:
             raise AuditError(f"{path}: {complaint}")
         return 1
 
-    def missing(self, last_at: str) -> str | None:
-        """Say which day should have been revealed before the last entry."""
+    def waiting(self) -> Iterator[Waiting]:
+        """Give the days that were not revealed."""
         for day in self.made:
-            if day not in self.revealed and ms_of(last_at) > (_number(day) + 2) * DAY_MS + OVERDUE_MS:
-                return f"the ladders of {day} were sealed and never revealed"
-        return None
+            if day not in self.revealed:
+                over_ms = (_number(day) + 2) * DAY_MS
+                yield Waiting(over_ms, f"the ladders of {day} were sealed and never revealed")
+
+    def lines(self, counted: int) -> list[str]:
+        """Say how many days were opened."""
+        if not self.recounts:
+            return []
+        return [f"ladders opened to what was sealed before each hour, and scored again: {quantity(counted, 'day')}"]
 
 
 def _number(day: str) -> int:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Final
 
-from generator.arena.ballots import FIRST_FORM
+from generator.arena.ballots import FIRST_FORM, digest_of_ballots
 from generator.arena.crowd import CrowdSums
 from generator.arena.published import chance_sums_of, complaint_of, round_of_row
-from generator.arena.scores import Sums
+from generator.arena.scores import Sums, track_record
+from generator.catalog.formats import ms_of
 from generator.catalog.links import ROUNDS_PUBLISHED
 from generator.record.audit.compare import row_differences, shortened
-from generator.record.audit.entries import SUMS
-from generator.record.audit.game import OVERDUE_S, AuditError, Read, Row, Site, in_time, seconds
+from generator.record.audit.entries import SLOT, SUMS
+from generator.record.audit.game import AuditError, Read, Row, Site, Waiting, in_time, seconds
 from generator.record.audit.recount import RecountError, path_of, recount
+from generator.record.audit.scores import crowd_line, score_line
+from generator.values.scores import ForecastScores
 from generator.values.votes import ChanceSums
 
 UNPUBLISHED: Final = ("ballots_sha256", "ballot_form")  # of a round's row: in the log alone
@@ -50,12 +53,12 @@ class RoundLog:
             "round.void": self._void,
         }
 
-    def missing(self, last_at: str) -> str | None:
-        """Say which round should have ended before the last entry."""
+    def waiting(self) -> Iterator[Waiting]:
+        """Give the rounds that have not ended."""
         for name, row in self.open.items():
-            if seconds(row["end"], last_at) > OVERDUE_S:
-                return f"round {name} was sealed and never ended: its end is missing from the log"
-        return None
+            yield Waiting(
+                ms_of(row["end"]), f"round {name} was sealed and never ended: its end is missing from the log"
+            )
 
     def complaint(self, site: Site) -> str | None:
         """Say which published round is not as it was logged, or is left out."""
@@ -84,6 +87,23 @@ class RoundLog:
             )
         return ballots
 
+    def lines(self, counted: int) -> list[str]:
+        """Say how brain and crowds did in the log, and whose ballots were counted again."""
+        record = self.record()
+        lines = [score_line("brain, rounds in the log", record)] if record.resolved else []
+        crowds = (("people", self.crowd.scores()), ("simulated voters", self.simulated_crowd.scores()))
+        lines += [crowd_line(f"{who} in the log", scores) for who, scores in crowds if scores.rounds]
+        if self.voted:
+            older = f"; {self.voted_before} older rounds with votes were not" if self.voted_before else ""
+            lines.append(
+                f"ballots counted again: {counted} of {len(self.voted)} rounds, every signature checked{older}"
+            )
+        return lines
+
+    def record(self) -> ForecastScores:
+        """Return the scores of the brain, of what is in the log alone."""
+        return track_record("arena", self.sums)
+
     def _sealed(self, entry: Row) -> None:
         name = entry["round_id"]
         if name in self.open or name in self.ended:
@@ -103,6 +123,8 @@ class RoundLog:
         names = ("forecast", "salt", "previous_outcome", "votes", "simulated_votes", "start_price", "price_basis")
         row.update({name: entry[name] for name in names}, phase="live", ballots_sha256=entry["ballots_sha256"])
         row.update({name: entry[name] for name in SUMS if name in entry})
+        if not real_votes(row) and row["ballots_sha256"] != digest_of_ballots(()):
+            raise AuditError("it has no real votes, and a digest of some")
         if row["forecast"]["band_bps"] != row["band_bps"]:
             raise AuditError("the band is not the one that was published at opening")
 
@@ -119,7 +141,11 @@ class RoundLog:
         if row is None and entry["round_id"] in self.ended:
             raise AuditError("this round had ended")
 
-        row = row or {**_row(entry), "commitment": None}
+        slot = _row(entry)
+        if row is not None and any(row[name] != slot[name] for name in SLOT):
+            raise AuditError("its slot is not that of the round that was sealed")
+
+        row = row or {**slot, "commitment": None}
         row.update({name: entry[name] for name in ("forecast", "salt", "previous_outcome", "void_reason")})
         row["phase"] = "void"
         self._end(row)
@@ -164,11 +190,10 @@ def real_votes(row: Row) -> int:
 
 def _row(entry: Row) -> dict[str, Any]:
     """Begin a row of `/arena/rounds.json` with what is known when a round opens."""
-    slot = ("round_id", "asset", "opened", "start", "end")
     later = ("forecast", "salt", "previous_outcome", "price_basis", "start_price", "end_price", "change_bps")
     nothing = {"bullish": 0, "bearish": 0, "neutral": 0}
     return {
-        **{name: entry[name] for name in slot},
+        **{name: entry[name] for name in SLOT},
         **dict.fromkeys((*later, "outcome", "void_reason", "lesson")),
         "phase": "open",
         "warm_up": False,

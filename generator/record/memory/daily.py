@@ -5,7 +5,7 @@ the transaction.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import partial
 from typing import Any, Final
@@ -17,9 +17,12 @@ from gateway.wire.foreign import read_json
 from generator.arena.ballots import DailyBallot
 from generator.arena.daily import DailyChange, DailyState, day_now, question_id_of, score
 from generator.arena.inputs import PlayInputs
+from generator.arena.sealed import SaltOf
 from generator.catalog.links import DAILY_PUBLISHED
 from generator.catalog.words import RoundPhase
+from generator.record.audit.entries import Entry, daily_entry
 from generator.record.memory import tables as t
+from generator.record.memory.game import GameStore
 from generator.record.memory.rows import insert_all, upsert, where_in, within
 from generator.values.questions import DailyQuestion
 
@@ -47,25 +50,54 @@ def newest(connection: Connection) -> tuple[DailyQuestion, ...]:
     return tuple(map(_question, connection.execute(_NEWEST).mappings()))
 
 
-def load(connection: Connection, inputs: PlayInputs) -> DailyState:
-    """Load what the rules need of daily questions; nothing for a backtest, which has none."""
-    if inputs.warm_up:
-        return DailyState()
-    day = day_now(inputs.now_ms)
-    asked = {"question_id": "" if day is None else question_id_of(day)}
-    is_asked = connection.execute(_IS_ASKED, asked).scalar() is not None
-    return DailyState(active(connection), is_asked, partial(counted, connection))
+class DailyStore(GameStore[DailyState, tuple[DailyChange, ...]]):
+    """The store of daily questions; it keeps the newest of them, which change a few times a day."""
 
+    kind = "daily"
 
-def store(connection: Connection, changes: Iterable[DailyChange]) -> None:
-    """Store the questions that a tick changed."""
-    for _, question in changes:
-        if question.phase is RoundPhase.LIVE:
-            _close(connection, question)
-        row = {name: json.dumps(value) if name in _ENDS else value for name, value in asdict(question).items()}
-        row["phase"] = str(question.phase)
-        question_id = row.pop("question_id")
-        upsert(connection, t.daily_questions, {"question_id": question_id}, row)
+    def __init__(self) -> None:
+        self._newest: tuple[DailyQuestion, ...] | None = None
+
+    def load(self, connection: Connection, inputs: PlayInputs) -> DailyState:
+        """Load what the rules need of daily questions; nothing for a backtest, which has none."""
+        if inputs.warm_up:
+            return DailyState()
+        day = day_now(inputs.now_ms)
+        asked = {"question_id": "" if day is None else question_id_of(day)}
+        is_asked = connection.execute(_IS_ASKED, asked).scalar() is not None
+        return DailyState(active(connection), is_asked, partial(counted, connection))
+
+    def store(self, connection: Connection, played: tuple[DailyChange, ...], *, in_batch: bool) -> None:
+        """Store the questions that a tick changed."""
+        for _, question in played:
+            if question.phase is RoundPhase.LIVE:
+                _close(connection, question)
+            row = {name: json.dumps(value) if name in _ENDS else value for name, value in asdict(question).items()}
+            row["phase"] = str(question.phase)
+            question_id = row.pop("question_id")
+            upsert(connection, t.daily_questions, {"question_id": question_id}, row)
+        if played:
+            self._newest = None
+
+    def entries(
+        self,
+        connection: Connection,
+        played: tuple[DailyChange, ...],
+        now_ms: int,
+        salt: SaltOf,
+    ) -> list[Entry]:
+        """Return what the log holds of them."""
+        return [daily_entry(question, now_ms) for _, question in played]
+
+    def forget(self) -> None:
+        """Drop the newest questions."""
+        self._newest = None
+
+    def view(self, connection: Connection) -> dict[str, Any]:
+        """Return the newest questions."""
+        if self._newest is None:
+            self._newest = newest(connection)
+        return {"daily": self._newest}
 
 
 def _close(connection: Connection, question: DailyQuestion) -> None:

@@ -19,13 +19,16 @@ from generator.arena.hourly import upcoming_hour
 from generator.arena.inputs import PlayInputs
 from generator.arena.ladders.hour import LadderHour, day_is_over
 from generator.arena.ladders.play import LaddersPlayed, LadderState
-from generator.arena.ladders.scores import short_scores
+from generator.arena.ladders.scores import scores_of, short_scores
 from generator.arena.ladders.sums import LadderSums, LadderTotals, counted, sums_of
 from generator.arena.published import canonical_json
+from generator.arena.sealed import SaltOf
 from generator.catalog.durations import DAY_MS
-from generator.record.audit.entries import Entry, SaltOf, entry, sealed_ladder
-from generator.record.audit.ladders import LaddersOfDay, RevealedHour, day_text, hours_in, ladders_path
+from generator.record.audit.audit import Audit
+from generator.record.audit.entries import Entry, entry, ladder_entry, sealed_ladder
+from generator.record.audit.ladders import LaddersOfDay, RevealedHour, day_text, file_complaint, hours_in, ladders_path
 from generator.record.memory import tables as t
+from generator.record.memory.game import GameStore
 from generator.record.memory.rows import get_meta, put_meta, upsert, within
 
 TOTALS_KEY: Final = "ladder.totals"
@@ -46,24 +49,74 @@ def store_totals(connection: Connection, sums: LadderTotals) -> None:
     put_meta(connection, TOTALS_KEY, json.dumps(sums.as_json(), separators=(",", ":")))
 
 
-def load(connection: Connection, inputs: PlayInputs, sums: LadderTotals) -> LadderState:
-    """Load what the rules need of ladders; `sums` are those of the whole record."""
-    is_due = _L.due_ms.is_not(None) if inputs.interrupted is not None else _L.due_ms <= inputs.now_ms
-    due = connection.execute(select(t.ladders).where(is_due).order_by(_L.start_ms)).mappings().all()
+class LadderStore(GameStore[LadderState, LaddersPlayed]):
+    """The store of ladders; it keeps the sums of the whole record, of what is committed or of the open transaction."""
 
-    start_ms = upcoming_hour(inputs.now_ms)
-    known = None
-    if start_ms is not None and inputs.ladders is not None:
-        known = connection.execute(select(t.ladders).where(_L.start_ms == start_ms)).mappings().one_or_none()
-    return LadderState(tuple(map(_hour, due)), None if known is None else _hour(known), sums)
+    kind = "ladders"
 
+    def __init__(self) -> None:
+        self._totals: LadderTotals | None = None
 
-def store(connection: Connection, played: LaddersPlayed) -> None:
-    """Store the hours that a tick changed."""
-    for hour in played.judged:
-        _store_hour(connection, hour)
-    if played.made is not None:
-        _store_hour(connection, played.made)
+    def load(self, connection: Connection, inputs: PlayInputs) -> LadderState:
+        """Load what is due, and what was said of the upcoming hour."""
+        is_due = _L.due_ms.is_not(None) if inputs.interrupted is not None else _L.due_ms <= inputs.now_ms
+        due = connection.execute(select(t.ladders).where(is_due).order_by(_L.start_ms)).mappings().all()
+
+        start_ms = upcoming_hour(inputs.now_ms)
+        known = None
+        if start_ms is not None and inputs.ladders is not None:
+            known = connection.execute(select(t.ladders).where(_L.start_ms == start_ms)).mappings().one_or_none()
+        upcoming = None if known is None else _hour(known)
+        return LadderState(tuple(map(_hour, due)), upcoming, self._kept(connection))
+
+    def store(self, connection: Connection, played: LaddersPlayed, *, in_batch: bool) -> None:
+        """Store the hours that a tick changed, and outside of a batch the sums."""
+        for hour in played.judged:
+            _store_hour(connection, hour)
+        if played.made is not None:
+            _store_hour(connection, played.made)
+
+        if played.totals is not self._kept(connection) and not in_batch:
+            store_totals(connection, played.totals)
+        self._totals = played.totals
+
+    def entries(self, connection: Connection, played: LaddersPlayed, now_ms: int, salt: SaltOf) -> list[Entry]:
+        """Return the entry of what is made of an hour, and reveal the days that are over."""
+        made = [] if played.made is None else [ladder_entry(played.made, now_ms, salt)]
+        return [*made, *reveal(connection, now_ms, salt)]
+
+    def end_batch(self, connection: Connection) -> None:
+        """Store the sums."""
+        store_totals(connection, self._kept(connection))
+
+    def forget(self) -> None:
+        """Drop the sums."""
+        self._totals = None
+
+    def view(self, connection: Connection) -> dict[str, Any]:
+        """Return the scores of the whole record."""
+        sums = self._kept(connection)
+        rare = sums.rare()
+        return {
+            "rare_levels": rare,
+            "ladder_record": scores_of(sums.live, rare),
+            "ladder_backtest": scores_of(sums.backtest, rare),
+        }
+
+    def complaint(self, connection: Connection, audit: Audit) -> str | None:
+        """Open every day that the log still knows, and score all live ladders and partitions again."""
+        for day, data in files(connection):
+            if day not in audit.ladders.revealed:
+                continue
+            complaint = file_complaint(audit.ladders, day, data)
+            if complaint is not None:
+                return f"the ladders of {day}: {complaint}"
+        return sums_complaint(connection)
+
+    def _kept(self, connection: Connection) -> LadderTotals:
+        if self._totals is None:
+            self._totals = totals(connection)
+        return self._totals
 
 
 def reveal(connection: Connection, now_ms: int, salt: SaltOf) -> list[Entry]:
@@ -107,8 +160,8 @@ def _reveal(connection: Connection, day: int, now_ms: int, salt: SaltOf) -> Entr
 def _published(hour: LadderHour, salt: SaltOf) -> RevealedHour:
     sealed = sealed_ladder(hour, salt)
     return {
-        "ladder": sealed["ladder"],
-        "salt": sealed["salt"],
+        "ladder": sealed.content,
+        "salt": sealed.salt,
         "start_prices": hour.prices,
         "came": hour.came,
         "void_reason": hour.void_reason,

@@ -77,16 +77,17 @@ def record_tick(  # noqa: PLR0917
     result: PlayResult,
     totals: RunningTotals,
     now_ms: int,
-    revealed: Sequence[Entry] = (),
+    of_games: Sequence[Entry] = (),
 ) -> LogState:
     """Add what one tick changed, and once a UTC day the scores; a log that was not begun stays empty.
 
-    `revealed` is as for `entries_of`.
+    `of_games` are the entries of the games, which follow those of rounds and hours.
     """
     if not state.edge.size:
         return state
 
-    entries = entries_of(result, now_ms, lambda round_id: ballots_sha256(connection, round_id), state.salt, revealed)
+    entries = entries_of(result, now_ms, lambda round_id: ballots_sha256(connection, round_id), state.salt)
+    entries += of_games
     today = iso(now_ms)[:10]
     if today > state.scored_day:
         entries.append(_scores(totals, now_ms))

@@ -16,8 +16,6 @@ from gateway.wire.foreign import read_json
 from generator.arena.ballots import FORM, BallotFile, Judged, Poll
 from generator.arena.earned import KIND, Earned, look
 from generator.arena.inputs import PlayInputs
-from generator.arena.ladders.scores import scores_of
-from generator.arena.ladders.sums import LadderTotals
 from generator.arena.life import shown_at
 from generator.arena.play import PlayResult, PlayState
 from generator.arena.teacher import RunningTotals
@@ -25,12 +23,14 @@ from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import RoundPhase
 from generator.errors import MemoryUnreadable
 from generator.lease import Fence, no_fence
+from generator.record.audit.entries import Entry
 from generator.record.audit.recount import BallotPart
-from generator.record.memory import ballots, daily, database, history, holds, ladders, log, rounds, venues
+from generator.record.memory import ballots, daily, database, history, holds, log, rounds, venues
 from generator.record.memory import tables as t
 from generator.record.memory import totals as kept_totals
 from generator.record.memory.database import name_of, open_database, translated
 from generator.record.memory.exports import NOTE_PREFIX, Exports, published_rows
+from generator.record.memory.games import game_stores
 from generator.record.memory.rows import get_meta, put_meta, upsert
 from generator.record.memory.totals import ranges_of_block
 from generator.record.memory.venues import VenueFacts
@@ -73,7 +73,7 @@ class Memory:
         self._name = name_of(engine.url)
         self._outer: Connection | None = None  # inside `batch`
         self._totals: RunningTotals | None = None  # of what is committed, or of the open batch
-        self._ladders: LadderTotals | None = None  # likewise
+        self.games = game_stores()
         self._log: log.LogState | None = None
         self._derived: dict[str, tuple[object, Any]] = {}  # read again when the totals they are computed from change
         self._file = _file_of(engine)
@@ -131,7 +131,8 @@ class Memory:
             try:
                 yield
                 kept_totals.store(connection, self.totals(connection))
-                ladders.store_totals(connection, self.ladder_totals(connection))
+                for game in self.games:
+                    game.end_batch(connection)
             except BaseException:
                 self._forget()
                 raise
@@ -194,37 +195,24 @@ class Memory:
         """Leave the running totals to the end of the batch: it counts once what it has played, not at each step."""
         self._totals = None
 
-    def ladder_totals(self, connection: Connection) -> LadderTotals:
-        """Return the sums of the ladders' record."""
-        if self._ladders is None:
-            self._ladders = ladders.totals(connection)
-        return self._ladders
-
     def log_state(self, connection: Connection) -> log.LogState:
         """Return the state of the transparency log."""
         if self._log is None:
             self._log = log.load(connection)
         return self._log
 
-    def keep(
-        self,
-        totals: RunningTotals | None = None,
-        log_state: log.LogState | None = None,
-        ladder_totals: LadderTotals | None = None,
-    ) -> None:
+    def keep(self, totals: RunningTotals | None = None, log_state: log.LogState | None = None) -> None:
         """Keep what a transaction changed; dropped again if it fails."""
         self._totals = totals or self._totals
-        self._ladders = ladder_totals or self._ladders
         self._log = log_state or self._log
 
     def _forget(self) -> None:
         """Drop what is kept in the process: it may be ahead of what is stored. It is read again next time."""
-        self._totals, self._log, self._ladders = None, None, None
+        self._totals = None
+        self._log = None
         self._derived.clear()
-
-    def forget_daily(self) -> None:
-        """Read the daily questions again: one changed."""
-        self._derived.pop("daily", None)
+        for game in self.games:
+            game.forget()
 
     def _cached(self, name: str, key: object, make: Callable[[], Value]) -> Value:
         found = self._derived.get(name)
@@ -273,8 +261,10 @@ class Memory:
         real = ballots.real_tally(connection, live) if live else Tally()
         simulated = ballots.locked_tally(connection, live.round_id, simulated=True) if live else Tally()
         counted, refused = ballots.ballot_counts(connection)
-        sums = self.ladder_totals(connection)
-        rare = sums.rare()
+        of_games: dict[str, Any] = {}
+        for game in self.games:
+            of_games |= game.view(connection)
+
         return ArenaView(
             live=live,
             live_tally=real.plus(simulated),
@@ -297,9 +287,6 @@ class Memory:
                 (now_ms // HOUR_MS, totals.live.ranges, totals.backtest.ranges),
                 lambda: rounds.day_of_ranges(connection, now_ms),
             ),
-            rare_levels=rare,
-            ladder_record=scores_of(sums.live, rare),
-            ladder_backtest=scores_of(sums.backtest, rare),
             rounds=totals.phases,
             rounds_warm_up=sum(totals.backtest.phases.values()),
             lessons_warm_up=totals.backtest.lessons.total,
@@ -311,9 +298,9 @@ class Memory:
             patterns=totals.live.patterns.patterns(),
             crowd_record=totals.live.crowd.scores(),
             simulated_crowd_record=totals.live.simulated_crowd.scores(),
-            daily=self._cached("daily", None, lambda: daily.newest(connection)),
             holds=self._cached("holds", history.newest_hour_ms(connection), lambda: holds.totals(connection).record()),
             leaderboard=self._cached("leaders", totals.live.lessons.total, lambda: ballots.rank(connection)),
+            **of_games,
         )
 
     def resolved_rounds(self, limit: int) -> list[dict[str, Any]]:
@@ -455,8 +442,7 @@ class TickTransaction:
             state,
             last_regime=history.last_regime(self._connection),
             last_state=history.last_state(self._connection),
-            ladders=ladders.load(self._connection, inputs, self._memory.ladder_totals(self._connection)),
-            questions=daily.load(self._connection, inputs),
+            games={game.kind: game.load(self._connection, inputs) for game in self._memory.games},
         )
 
     def store(self, result: PlayResult, inputs: PlayInputs, brain_state: bytes | None) -> None:
@@ -472,25 +458,27 @@ class TickTransaction:
         ballots.store_crowds(connection, result)
         ballots.enqueue_for_publication(connection, result)
 
-        ladders.store(connection, result.ladders)
-        if result.ladders.totals is not memory.ladder_totals(connection) and not memory.in_batch:
-            ladders.store_totals(connection, result.ladders.totals)
-        memory.keep(ladder_totals=result.ladders.totals)
-
-        daily.store(connection, result.questions)
-        if result.questions:
-            memory.forget_daily()
-
+        for game in memory.games:
+            game.store(connection, result.games[game.kind], in_batch=memory.in_batch)
         if not inputs.warm_up:
-            log_state = memory.log_state(connection)
-            revealed = ladders.reveal(connection, now_ms, log_state.salt)
-            totals = memory.totals(connection)
-            memory.keep(log_state=log.record_tick(connection, log_state, result, totals, now_ms, revealed))
+            self._log(result, now_ms)
 
         if inputs.regime is not None:
             history.store_regime(connection, now_ms, inputs.regime, warm_up=inputs.warm_up)
         if brain_state is not None:
             upsert(connection, t.brain_state, {"id": 1}, {"at_ms": now_ms, "state": brain_state})
+
+    def _log(self, result: PlayResult, now_ms: int) -> None:
+        """Add to the log what changed."""
+        connection = self._connection
+        memory = self._memory
+        state = memory.log_state(connection)
+        of_games: list[Entry] = []
+        for game in memory.games:
+            of_games += game.entries(connection, result.games[game.kind], now_ms, state.salt)
+
+        totals = memory.totals(connection)
+        memory.keep(log_state=log.record_tick(connection, state, result, totals, now_ms, of_games))
 
     def keep_venues(self, facts: VenueFacts) -> None:
         """Keep what venues said of books and futures, as it was first in each 5 minutes and each hour."""

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-SCHEMA_VERSION: Final = "17"
+SCHEMA_VERSION: Final = "18"
 """The newest migration; a memory of this schema needs no Alembic to start."""
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
@@ -310,4 +310,18 @@ daily_answers = sa.Table(
     *_given(sa.Boolean, "counts"),  # the voter's last before the close
     *_given(sa.LargeBinary, "data"),
     sa.Index("daily_answers_by_question", "question_id", "counts", "txid"),
+)
+
+# What games of one life sealed (`arena.sealed`): JSON is the content, what was seen at both ends, and the scores.
+claims = sa.Table(
+    "sealed",
+    metadata,
+    _id(),
+    *_given(sa.String(16), "kind", "horizon"),
+    *_given(sa.BigInteger, "start_ms", "end_ms", "made_ms"),
+    *_given(sa.String(16), "phase"),
+    *_given(sa.Text, "content"),
+    *_maybe(sa.Text, "at_start", "at_end", "scores", "void_reason"),
+    sa.UniqueConstraint("kind", "start_ms", "horizon"),
+    sa.Index("sealed_by_phase", "kind", "phase"),
 )

@@ -1,0 +1,49 @@
+"""What the memory asks of the store of a game: load what a tick needs, store what it changed, and say it to the log."""
+
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy import Connection
+
+from generator.arena.inputs import PlayInputs
+from generator.arena.sealed import SaltOf
+from generator.record.audit.audit import Audit
+from generator.record.audit.entries import Entry
+
+State = TypeVar("State")
+Played = TypeVar("Played")
+
+
+class GameStore(Generic[State, Played]):
+    """The store of a game of `arena.games`; one for each memory, since it may keep what it read.
+
+    Every method takes the connection of the transaction.
+    """
+
+    kind: str
+
+    def load(self, connection: Connection, inputs: PlayInputs) -> State:
+        """Load what is known of the game before a tick."""
+        raise NotImplementedError
+
+    def store(self, connection: Connection, played: Played, *, in_batch: bool) -> None:
+        """Store what a tick changed; in a batch, what `end_batch` stores may wait."""
+        raise NotImplementedError
+
+    def entries(self, connection: Connection, played: Played, now_ms: int, salt: SaltOf) -> list[Entry]:
+        """Return what the log holds of it, once it is stored; not called in a backtest."""
+        raise NotImplementedError
+
+    def end_batch(self, connection: Connection) -> None:
+        """Store what waited."""
+
+    def forget(self) -> None:
+        """Drop what is kept in the process: it may be ahead of what is stored."""
+
+    def view(self, connection: Connection) -> Mapping[str, Any]:
+        """Return the fields of an ArenaView that are the game's."""
+        return {}
+
+    def complaint(self, connection: Connection, audit: Audit) -> str | None:
+        """Say what is stored and does not follow from the log; None where all of it does."""
+        return None

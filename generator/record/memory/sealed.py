@@ -1,0 +1,76 @@
+"""The claims of sealed games as they are stored: one table for all of them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, Final
+
+from sqlalchemy import Connection, Select, bindparam, select
+
+from gateway.wire.foreign import read_json
+from generator.arena.inputs import PlayInputs
+from generator.arena.sealed import ACTIVE, Claim, ClaimChange, SaltOf, Sealed, SealedState
+from generator.catalog.words import RoundPhase
+from generator.record.audit.entries import Entry, claim_entries
+from generator.record.memory import tables as t
+from generator.record.memory.game import GameStore
+from generator.record.memory.rows import upsert
+
+_C = t.claims.c
+_KEY: Final = ("kind", "start_ms", "horizon")
+_JSON: Final = ("content", "at_start", "at_end", "scores")
+_NAMES: Final = tuple(field.name for field in fields(Claim))
+_OF_KIND = select(t.claims).where(_C.kind == bindparam("kind"))
+_ACTIVE = _OF_KIND.where(_C.phase.in_([str(phase) for phase in ACTIVE])).order_by(_C.start_ms, _C.id)
+_UPCOMING = _OF_KIND.where(_C.start_ms == bindparam("start_ms")).order_by(_C.id)
+
+
+class SealedStore(GameStore[SealedState, tuple[ClaimChange, ...]]):
+    """The store of one sealed game."""
+
+    def __init__(self, game: Sealed) -> None:
+        self.kind = game.kind
+        self._upcoming = game.upcoming
+
+    def load(self, connection: Connection, inputs: PlayInputs) -> SealedState:
+        """Load the claims that are not over and those of the upcoming span; nothing for a backtest, which has none."""
+        if inputs.warm_up:
+            return SealedState()
+        active = self._claims(connection, _ACTIVE)
+        start_ms = self._upcoming(inputs.now_ms)
+        if start_ms is None:
+            return SealedState(active)
+        return SealedState(active, self._claims(connection, _UPCOMING, start_ms=start_ms))
+
+    def store(self, connection: Connection, played: tuple[ClaimChange, ...], *, in_batch: bool) -> None:
+        """Store the claims that a tick changed."""
+        for _, claim in played:
+            row = {name: _written(name, getattr(claim, name)) for name in _NAMES}
+            key = {name: row.pop(name) for name in _KEY}
+            upsert(connection, t.claims, key, row)
+
+    def entries(
+        self,
+        connection: Connection,
+        played: tuple[ClaimChange, ...],
+        now_ms: int,
+        salt: SaltOf,
+    ) -> list[Entry]:
+        """Return what the log holds of them."""
+        return claim_entries(played, now_ms, salt)
+
+    def _claims(self, connection: Connection, query: Select[Any], **given: int) -> tuple[Claim, ...]:
+        return tuple(map(_claim, connection.execute(query, {"kind": self.kind, **given}).mappings()))
+
+
+def _written(name: str, value: Any) -> Any:
+    if name in _JSON:
+        return None if value is None else json.dumps(value, separators=(",", ":"))
+    return str(value) if isinstance(value, RoundPhase) else value
+
+
+def _claim(row: Mapping[Any, Any]) -> Claim:
+    values = {name: row[name] for name in _NAMES}
+    values |= {name: read_json(values[name]) for name in _JSON if values[name] is not None}
+    values["phase"] = RoundPhase(values["phase"])
+    return Claim(**values)
