@@ -1,8 +1,9 @@
 """What a sealed forecast game is, and the one life of what it seals.
 
 A claim is made before its start, and may be made again until then: the last one counts, of which the log holds the
-digest. At the start it is opened, at its end judged by what was seen at both; where either cannot be seen, and where
-what was sealed cannot count, it is void with a reason. Nothing is made or changed after its start.
+digest. It is opened at its start or at its end, as the game says, and judged at its end by what was seen at both; where
+either cannot be seen, and where what was sealed cannot count, it is void with a reason. Nothing is made or changed
+after its start.
 
 A game is a row of `generator.arena.games`: tick, memory, log and audit loop over that table.
 """
@@ -29,6 +30,15 @@ SaltOf = Callable[[bytes], str]
 """What is sealed to its salt, always the same one."""
 
 ACTIVE: Final = (RoundPhase.OPEN, RoundPhase.LIVE)
+
+# What became of a claim in a tick, as the kinds of log entries name it, and what each holds of its row.
+STEPS: Final[Mapping[RoundPhase, tuple[str, tuple[str, ...]]]] = {
+    RoundPhase.OPEN: ("sealed", ("end", "commitment")),
+    RoundPhase.LIVE: ("started", ("at_start",)),
+    RoundPhase.RESOLVED: ("judged", ("at_end", "scores")),
+    RoundPhase.VOID: ("void", ("void_reason",)),
+}
+OPENED: Final = ("forecast", "salt")
 
 
 class Seal(NamedTuple):
@@ -121,7 +131,7 @@ class Sealed:
     """A sealed forecast game."""
 
     kind: str
-    """Of its entries in the log: `<kind>.sealed`, `.opened`, `.judged`, `.void`."""
+    """Of its entries in the log: `<kind>.sealed`, `.started`, `.judged`, `.void`."""
     horizons: Mapping[str, int]
     """Name to length in ms."""
     upcoming: Callable[[int], int | None]
@@ -132,6 +142,14 @@ class Sealed:
     """What is seen at the `start` or `end` of a span, or why nothing is."""
     score: Callable[[Content, Seen, Seen], Scores]
     """A content against what was seen at start and end; an audit calls it again."""
+    reveal: RoundPhase = RoundPhase.LIVE
+    """The phase in which what is sealed is opened: at its start, or RESOLVED, at its end."""
+
+    def step(self, phase: RoundPhase) -> tuple[str, tuple[str, ...]]:
+        """Return what a claim's coming to a phase is called in the log, and what its entry holds of the claim's row."""
+        name, names = STEPS[phase]
+        is_open = phase in {self.reveal, RoundPhase.VOID}
+        return name, (*names, *OPENED) if is_open else names
 
     def play(self, state: SealedState, inputs: PlayInputs, published_ms: int | None) -> tuple[ClaimChange, ...]:
         """Move the claims that are not over on by one tick, and make those of the upcoming span.
@@ -197,17 +215,8 @@ def _opens_ms(claim: Claim) -> int | None:
     return claim.start_ms if claim.phase is RoundPhase.OPEN else None
 
 
-# What became of a claim in a tick, as the kinds of log entries name it, and what each holds of its row.
-STEPS: Final[Mapping[RoundPhase, tuple[str, tuple[str, ...]]]] = {
-    RoundPhase.OPEN: ("sealed", ("end", "commitment")),
-    RoundPhase.LIVE: ("opened", ("forecast", "salt", "at_start")),
-    RoundPhase.RESOLVED: ("judged", ("at_end", "scores")),
-    RoundPhase.VOID: ("void", ("void_reason", "forecast", "salt")),
-}
-
-
 def published(claim: Claim, salt: SaltOf) -> dict[str, Any]:
-    """Return a claim as readers see it, in full; what is sealed is left out of its entry until it opens."""
+    """Return all that is ever published of a claim; what is sealed is left out of its entries until it opens."""
     sealed = seal(claim.sealed, salt)
     return {
         "start": iso(claim.start_ms),

@@ -10,8 +10,10 @@ import pytest
 
 from generator.arena.games import SEALED
 from generator.arena.published import canonical_json
-from generator.arena.sealed import seal
+from generator.arena.sealed import Claim, Sealed, seal
 from generator.catalog.formats import iso
+from generator.catalog.words import RoundPhase
+from generator.record.audit.entries import claim_entries
 from generator.record.audit.game import AuditError, overdue
 from generator.record.audit.sealed import KEPT, SealedLog
 from generator.record.memory.log import SECRET_KEY
@@ -54,7 +56,7 @@ def test_a_claim_is_sealed_before_its_hour_opened_at_it_and_judged_four_hours_la
     of_one = [entry for entry in of_holds(record) if entry["start"] == "2026-11-20T13:00:00Z"]
     first, last, opened, judged = of_one
 
-    assert [entry["kind"] for entry in of_one] == ["holds.sealed", "holds.sealed", "holds.opened", "holds.judged"]
+    assert [entry["kind"] for entry in of_one] == ["holds.sealed", "holds.sealed", "holds.started", "holds.judged"]
     assert first["commitment"] != last["commitment"]
     assert set(first) == {"kind", "at", "start", "end", "horizon", "commitment"}
     assert last["at"] == "2026-11-20T12:55:00Z"
@@ -92,7 +94,7 @@ def test_no_salt_of_a_claim_can_be_computed_without_the_secret(record: Record) -
     with record.memory.reading() as connection:
         secret = get_meta(connection, SECRET_KEY)
         salt = record.memory.log_state(connection).salt
-    opened = next(entry for entry in of_holds(record) if entry["kind"] == "holds.opened")
+    opened = next(entry for entry in of_holds(record) if entry["kind"] == "holds.started")
 
     assert secret
     assert salt(canonical_json(opened["forecast"])) == opened["salt"]
@@ -100,6 +102,34 @@ def test_no_salt_of_a_claim_can_be_computed_without_the_secret(record: Record) -
         replace(record.memory.log_state(connection), secret="other").salt(canonical_json(opened["forecast"]))
         != opened["salt"]
     )
+
+
+def test_a_game_that_is_opened_at_its_end_holds_its_chances_back_until_then() -> None:
+    late = replace(HOLDS, reveal=RoundPhase.RESOLVED)
+    sealed = Claim("holds", "4h", NOON, NOON + 4 * HOUR, NOON - MINUTE, {"label": "range", "chances": CHANCES_NAMED})
+    started = replace(sealed, phase=RoundPhase.LIVE, at_start={"label": "range"})
+    scores = HOLDS.score(sealed.content, {}, {"label": "range"})
+    judged = replace(started, phase=RoundPhase.RESOLVED, at_end={"label": "range"}, scores=scores)
+    steps = [(sealed, NOON - MINUTE), (started, NOON), (judged, NOON + 4 * HOUR)]
+
+    entries = [json.loads(claim_entries(late, [(None, claim)], at, str)[0].data) for claim, at in steps]
+    log = SealedLog(late)
+    for entry in entries:
+        log.readers[entry["kind"]](entry)
+
+    assert ["forecast" in entry for entry in entries] == [False, False, True]
+    assert (log.judged, log.sums["held"]) == (1, 1.0)
+    with pytest.raises(AuditError, match="do not give the commitment"):
+        altered(late, entries[:2], {**entries[2], "salt": "another"})
+
+
+CHANCES_NAMED = {"risk_on": 0.1, "risk_off": 0.1, "range": 0.7, "high_volatility": 0.1}
+
+
+def altered(game: Sealed, entries: list[dict[str, Any]], last: dict[str, Any]) -> None:
+    log = SealedLog(game)
+    for entry in [*entries, last]:
+        log.readers[entry["kind"]](entry)
 
 
 def audited(entries: list[dict[str, Any]]) -> SealedLog:

@@ -13,7 +13,7 @@ from generator.arena.daily import published_question
 from generator.arena.ladders.hour import LadderHour, sealed_of
 from generator.arena.play import Lock, PlayResult
 from generator.arena.published import called, canonical_json, published_round
-from generator.arena.sealed import STEPS, ClaimChange, SaltOf, Seal, published, seal
+from generator.arena.sealed import ClaimChange, SaltOf, Seal, Sealed, published, seal
 from generator.arena.teacher import PredictionChange
 from generator.catalog.formats import iso
 from generator.catalog.words import RoundPhase
@@ -69,14 +69,14 @@ def sealed_ladder(hour: LadderHour, salt: SaltOf) -> Seal:
     return seal(sealed_of(hour, iso(hour.start_ms)), salt)
 
 
-def claim_entries(changes: Iterable[ClaimChange], now_ms: int, salt: SaltOf) -> list[Entry]:
-    """Return what the log holds of the claims that a tick changed."""
+def claim_entries(game: Sealed, changes: Iterable[ClaimChange], now_ms: int, salt: SaltOf) -> list[Entry]:
+    """Return what the log holds of the claims of a game that a tick changed."""
     entries = []
     for _, claim in changes:
-        step, names = STEPS[claim.phase]
+        step, names = game.step(claim.phase)
         row = published(claim, salt)
         shown = {name: row[name] for name in ("start", "horizon", *names)}
-        entries.append(entry(f"{claim.kind}.{step}", now_ms, iso(claim.start_ms), **shown))
+        entries.append(entry(f"{game.kind}.{step}", now_ms, iso(claim.start_ms), **shown))
     return entries
 
 

@@ -1,4 +1,4 @@
-"""The claims of one sealed game in a log: sealed before their start, opened to their digest, scored again."""
+"""The claims of one sealed game in a log: sealed before their start, opened to their digest, and scored again."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class SealedLog:
         """What reads an entry, by its kind."""
         of_phase = {
             RoundPhase.OPEN: self._sealed,
-            RoundPhase.LIVE: self._opened,
+            RoundPhase.LIVE: self._started,
             RoundPhase.RESOLVED: self._judged,
             RoundPhase.VOID: self._void,
         }
@@ -83,21 +83,22 @@ class SealedLog:
 
         before = self.rows.get((start, horizon))
         if before is not None and before["phase"] is not RoundPhase.OPEN:
-            raise AuditError("sealed again after it was opened or void")
+            raise AuditError("sealed again after it began or was void")
         row = {"start": start, "end": entry["end"], "horizon": horizon, "commitment": entry["commitment"]}
         self.rows[start, horizon] = {**row, "phase": RoundPhase.OPEN}
         _forget_oldest(self.rows)
 
-    def _opened(self, entry: Row) -> None:
+    def _started(self, entry: Row) -> None:
         row = self._of(entry, RoundPhase.OPEN)
-        in_time(seconds(row["start"], entry["at"]), "opened", "start")
-        self._open(row, entry)
+        in_time(seconds(row["start"], entry["at"]), "started", "start")
+        self._open(row, entry, RoundPhase.LIVE)
         self._compare(row["start"], entry["at_start"])
         row.update(at_start=entry["at_start"], phase=RoundPhase.LIVE)
 
     def _judged(self, entry: Row) -> None:
         row = self._of(entry, RoundPhase.LIVE)
         in_time(seconds(row["end"], entry["at"]), "judged", "end")
+        self._open(row, entry, RoundPhase.RESOLVED)
         self._compare(row["end"], entry["at_end"])
 
         scores = dict(self.game.score(row["content"], row["at_start"], entry["at_end"]))
@@ -112,7 +113,7 @@ class SealedLog:
         row = self._of(entry, RoundPhase.OPEN, RoundPhase.LIVE)
         if not entry["void_reason"]:
             raise AuditError("void without a reason")
-        self._open(row, entry)
+        self._open(row, entry, RoundPhase.VOID)
         row["phase"] = RoundPhase.VOID
         self.void += 1
 
@@ -122,8 +123,11 @@ class SealedLog:
             raise AuditError(f"no claim that is {' or '.join(phases)} is of this start and horizon")
         return row
 
-    def _open(self, row: dict[str, Any], entry: Row) -> None:
-        """Check that a claim opens to its last digest, and is of this game and span."""
+    def _open(self, row: dict[str, Any], entry: Row, phase: RoundPhase) -> None:
+        """Check that a claim that is opened in a phase opens to its last digest, and is of this game and span."""
+        _, names = self.game.step(phase)
+        if "forecast" not in names:
+            return
         forecast = entry["forecast"]
         if digest_of(forecast, entry["salt"]) != row["commitment"]:
             raise AuditError("forecast and salt do not give the commitment")

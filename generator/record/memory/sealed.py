@@ -30,14 +30,14 @@ class SealedStore(GameStore[SealedState, tuple[ClaimChange, ...]]):
 
     def __init__(self, game: Sealed) -> None:
         self.kind = game.kind
-        self._upcoming = game.upcoming
+        self._game = game
 
     def load(self, connection: Connection, inputs: PlayInputs) -> SealedState:
         """Load the claims that are not over and those of the upcoming span; nothing for a backtest, which has none."""
         if inputs.warm_up:
             return SealedState()
         active = self._claims(connection, _ACTIVE)
-        start_ms = self._upcoming(inputs.now_ms)
+        start_ms = self._game.upcoming(inputs.now_ms)
         if start_ms is None:
             return SealedState(active)
         return SealedState(active, self._claims(connection, _UPCOMING, start_ms=start_ms))
@@ -57,7 +57,7 @@ class SealedStore(GameStore[SealedState, tuple[ClaimChange, ...]]):
         salt: SaltOf,
     ) -> list[Entry]:
         """Return what the log holds of them."""
-        return claim_entries(played, now_ms, salt)
+        return claim_entries(self._game, played, now_ms, salt)
 
     def _claims(self, connection: Connection, query: Select[Any], **given: int) -> tuple[Claim, ...]:
         return tuple(map(_claim, connection.execute(query, {"kind": self.kind, **given}).mappings()))
