@@ -104,12 +104,15 @@ def is_refused(audit: Audit, entries: Sequence[Entry], record: Record) -> bool:
     return False
 
 
+CHOSEN: Final = {"holds.started": 4}  # by then an earlier claim ends, which saw the same label
+
+
 def before_one_of_each_kind(log: list[Entry]) -> Iterator[tuple[Audit, int]]:
-    """Give the audit before an entry of each kind, and its place: the fifth of its kind, else the first."""
+    """Give the audit before an entry of each kind, and its place: the first of its kind, or that of CHOSEN."""
     places: dict[str, list[int]] = {}
     for place, entry in enumerate(log):
         places.setdefault(entry["kind"], []).append(place)
-    chosen = {of_kind[4 if len(of_kind) > 4 else 0] for of_kind in places.values()}
+    chosen = {of_kind[CHOSEN.get(kind, 0)] for kind, of_kind in places.items()}
 
     audit = Audit()
     for place, entry in enumerate(log):
@@ -170,7 +173,8 @@ UNHELD: Final = {
     "log.opened origin",  # the checkpoint holds it
     "log.opened source_mode",
     # Words of the operator: why something is void, how prices are made.
-    *("round.void void_reason", "daily.void void_reason", "holds.void void_reason"),
+    *("round.void void_reason", "daily.void void_reason"),
+    *(f"{game.kind}.void void_reason" for game in SEALED),
     *("round.locked price_basis", "daily.closed price_basis"),
     *("round.sealed ballot_form", "daily.asked ballot_form"),  # read where there are ballots: tests/record/test_recount
     "round.sealed opened",  # published likewise, and no later than the entry
