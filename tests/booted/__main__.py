@@ -324,7 +324,7 @@ def lose_and_restore(machine: Machine, lines: Lines) -> None:
     """Lose the machine's data, put the backup back as docs/howto/backups.md does, ask for what was bought before."""
     with lines.line("lost and restored, the record continues and what was bought before is delivered"):
         machine.types(
-            f"{SOURCED}; {EMI} backup keygen identity.txt; EMI_STATE_DIR=/var/lib/emi/generator {EMI} backup "
+            f"{SOURCED}; {EMI} key backup identity.txt; EMI_STATE_DIR=/var/lib/emi/generator {EMI} backup "
             "/var/backups/emi --gateway-state /var/lib/emi/gateway --settings /etc/emi "
             "--keys \"$(sed -n 's/^# public key: //p' identity.txt)\""
         )
