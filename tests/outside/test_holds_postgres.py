@@ -7,7 +7,7 @@ from generator.arena.holds import KIND
 from generator.record.memory import holds
 from generator.record.memory.store import Memory
 from tests.arena.test_holds import at
-from tests.record.test_schema import UNDONE
+from tests.record.test_schema import undone_since
 from tests.support.servers import postgres
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(300)]
@@ -20,7 +20,8 @@ def test_an_older_schema_keeps_its_hours_and_new_ones_begin_at_none() -> None:
         with memory.writing() as connection:
             older = "UPDATE memory_version SET version_num = '15'"
             noted = "UPDATE meta SET value = '15' WHERE key = 'schema_version'"
-            for statement in (*UNDONE["17"], *UNDONE["16"], older, noted, "DELETE FROM meta WHERE key LIKE 'regime.%'"):
+            uncounted = "DELETE FROM meta WHERE key LIKE 'regime.%'"
+            for statement in (*undone_since("15"), older, noted, uncounted):
                 connection.execute(text(statement))
         memory.close()
 

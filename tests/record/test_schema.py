@@ -24,8 +24,8 @@ RANGES = ("ranges", "moves", "due_ms")
 LATER_COLUMNS = (*RANGES, "call", "chances_kind")
 # What takes a memory from each schema to the one before.
 UNDONE = {
-    "17": ("ALTER TABLE hours DROP COLUMN situation",),
     "18": ("DROP TABLE sealed",),
+    "17": ("ALTER TABLE hours DROP COLUMN situation",),
     "16": (
         "ALTER TABLE hours DROP COLUMN chances_kind",
         "ALTER TABLE regime_history DROP COLUMN confidence_kind",
@@ -95,9 +95,14 @@ def schema_of(path: Path) -> tuple[str, str]:
     return stamped[0], noted[0]
 
 
+def undone_since(version: str) -> list[str]:
+    """Return the statements that take every schema after this one back, the newest first."""
+    return [statement for newer, all_of in UNDONE.items() if int(newer) > int(version) for statement in all_of]
+
+
 def make_older(path: Path, version: str) -> None:
     """Leave a memory as a program of this schema had it, from before the stamp."""
-    undone = [statement for newer, all_of in UNDONE.items() if int(newer) > int(version) for statement in all_of]
+    undone = undone_since(version)
     noted = f"UPDATE meta SET value = '{version}' WHERE key = 'schema_version'"
     run_sql(path, "DROP TABLE memory_version", *undone, noted)
 
