@@ -90,6 +90,11 @@ def listed(rows: Rows) -> str:
     return "".join(f"- {name}: {' '.join(text.split())}\n" for name, text in rows)
 
 
+def named(rows: Rows) -> str:
+    """Return the names of rows whose meaning the program prints itself."""
+    return ", ".join(name for name, _ in rows) + ".\n"
+
+
 def fields(kind: type[BaseModel], prefix: str = "EMI_") -> Iterator[tuple[str, FieldInfo]]:
     for name, field in kind.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
@@ -159,18 +164,26 @@ def paths() -> Rows:
             yield f"`{group}`", GROUPED[group]
 
 
+def gathered(rows: Rows) -> Rows:
+    """Return rows of one meaning as one row of all their names, at the place of the first."""
+    names: dict[str, list[str]] = {}
+    for name, text in rows:
+        names.setdefault(text, []).append(name)
+    return ((", ".join(alike), text) for text, alike in names.items())
+
+
 def each_path() -> Rows:
     for page in PAGES:
-        yield f"`{page.path}`", page.title
+        yield f"`{page.path}`", "Pages"
     yield f"`{ARCHIVE}YYYY-MM-DD/`", "One of the newest 30 days: its headlines, regime and prices by the hour"
-    yield from ((f"`{row.path}`", f"{row.name}, free") for row in ENDPOINTS)
+    yield from ((f"`{row.path}`", "Free answers") for row in ENDPOINTS)
     yield f"`{reasoning_path('<asset>')}`", f"The reasoning for one asset as a static file: {', '.join(ASSETS)}"
     yield (
         f"`{asset_path('<asset>')}feed.xml`, `{EMBED}<asset>.svg`",
         "Rounds of one asset and moves that left their 90% range, as a feed; its picture to embed",
     )
     yield f"`{BADGE}`, `{HISTORY_CSV}`", "The regime as a badge; the hours that the charts show, as CSV"
-    yield from ((f"`{row.path}`", f"{row.title}, {row.price_display}") for row in PRODUCTS)
+    yield from ((f"`{row.path}`", f"Paid answers, {row.price_display}") for row in PRODUCTS)
     yield f"`{BUYER}`", "Buy in the browser: " + " ".join(f"`{path}`" for path in BUYER_PAGES.values())
     yield f"`{PREPARE_PATH}`", "Prepares a payment for a wallet, unsigned"
     yield f"`{BALLOT_PATH}`", "Prepares and takes an Arena ballot"
@@ -191,13 +204,9 @@ def each_path() -> Rows:
 def statuses() -> Rows:
     for row in STATUSES:
         slug = PROBLEMS.get(row.status, ("", ""))[0]
-        yield str(row.status), f"`urn:emi:problem:{slug}`" if slug else "", row.condition, row.advice
-    listed = {row.status for row in STATUSES}
-    yield from (
-        (str(one), f"`urn:emi:problem:{slug}`", title, "")
-        for one, (slug, title) in PROBLEMS.items()
-        if one not in listed
-    )
+        yield f"{row.status} `{slug}`" if slug else str(row.status), row.condition
+    described = {row.status for row in STATUSES}
+    yield from ((f"{status} `{slug}`", title) for status, (slug, title) in PROBLEMS.items() if status not in described)
 
 
 def refusals() -> Rows:
@@ -241,12 +250,12 @@ def metrics(of: GeneratorMetrics | GatewayMetrics) -> Rows:
 
 TABLES: Final[dict[str, Callable[[], str]]] = {
     "settings": lambda: listed(settings()),
-    "commands": lambda: listed(commands()),
-    "paths": lambda: listed(paths()),
-    "statuses": lambda: table("status, type, when, what to do", statuses()),
-    "refusals": lambda: listed(refusals()),
-    "generator": lambda: listed(metrics(GeneratorMetrics())),
-    "gateway": lambda: listed(metrics(GatewayMetrics())),
+    "commands": lambda: named(commands()),
+    "paths": lambda: listed(gathered(paths())),
+    "statuses": lambda: listed(statuses()),
+    "refusals": lambda: named(refusals()),
+    "generator": lambda: named(metrics(GeneratorMetrics())),
+    "gateway": lambda: named(metrics(GatewayMetrics())),
     "sentences": lambda: table(
         "place, case, wording", sentences(*(book.groups for book in (BOOK, PICTURED, TITLES, ROUND)))
     ),

@@ -29,7 +29,7 @@ OF_THE_TREE = re.compile(r"(?:site|docs|tests|generator|gateway|templates)/[\w./
 STRANGERS = (
     "docs/tutorial.md",
     "CONTRIBUTING.md",
-    *(f"docs/howto/{name}.md" for name in ("audit", "build", "first-hour")),
+    *(f"docs/howto/{name}.md" for name in ("audit", "build")),
 )
 
 

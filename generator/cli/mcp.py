@@ -35,7 +35,7 @@ def mcp(  # noqa: PLR0917  typer passes by name
 ) -> None:
     """Serve eight tools over standard input and output (MCP): read, verify, and buy within caps.
 
-    What was spent is kept between processes and restarts. No tool raises a cap. How to load it: docs/howto/agents.md.
+    What was spent is kept between processes and restarts. No tool raises a cap. How to load it: docs/howto/clients.md.
 
     Example: emi mcp --url http://127.0.0.1:8402 --wallet buyer.key --cap-day 0.50
     """

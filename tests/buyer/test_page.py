@@ -360,7 +360,7 @@ def test_every_end_that_the_page_can_come_to_is_in_the_documentation() -> None:
     )
     said = re.findall(r"""(?:Fault|say|reopen)\((?:one, |owned, )?"([a-z-]+)",""", scripts)
     said += re.findall(r"""\["([a-z-]+)", "[A-Z]""", scripts) + re.findall(r"""/i, "([a-z-]+)", "[A-Z]""", scripts)
-    described = set(re.findall(r"`([a-z-]+)`", (ROOT / "docs" / "howto" / "buying.md").read_text()))
+    described = set(re.findall(r"`([a-z-]+)`", (ROOT / "docs" / "howto" / "clients.md").read_text()))
     steps = {"connect", "check", "choose", "approve", "settle"} | {"cannot-post"}  # the last is the Arena page's alone
 
     assert len(set(said) - steps) > 15

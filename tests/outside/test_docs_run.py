@@ -22,7 +22,7 @@ from tests.support.processes import get
 
 SELLING: Final = "docs/tutorial.md"  # starts the service that pages without a start of their own are about
 LENT: Final = "docs/howto/build.md"  # starts the one that official clients know
-FIRST: Final = ("docs/howto/first-hour.md", SELLING)
+FIRST: Final = ("docs/howto/operating.md", SELLING)
 LAST: Final = ("CONTRIBUTING.md",)  # it changes the copy and its environment
 FOLLOWED: Final = [
     page
@@ -36,8 +36,6 @@ Pages = dict[str, str]
 PROGRAMS: Final = {
     "curl": "curl",
     "npm": "npm",
-    "sqlite3": "sqlite3",
-    "systemd-analyze": "systemd",
     "nginx": "nginx",
     "caddy": "caddy",
 }
