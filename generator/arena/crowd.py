@@ -14,7 +14,7 @@ from generator.arena.scores import ORDER
 from generator.arena.scoring import E8, E9, Ratio, brier_e8, log_e9, mean, skill
 from generator.catalog.formats import probabilities
 from generator.values.rounds import Round, Triple
-from generator.values.scores import CrowdScores, MeanInterval
+from generator.values.scores import CrowdScores
 from generator.values.votes import ChanceSums
 
 _PERCENT: Final = 100
@@ -74,6 +74,6 @@ class CrowdSums:
             log_score=log_score,
             base_rate_log_score=base_log,
             brain_log_score=mean(self.brain_log, E9, rounds),
-            skill_percent=skill(brier, base_brier, self.brier) if rounds >= ENOUGH else MeanInterval(),
-            log_skill_percent=skill(log_score, base_log, self.log) if rounds >= ENOUGH else MeanInterval(),
+            skill_percent=skill(brier, base_brier, self.brier) if rounds >= ENOUGH else None,
+            log_skill_percent=skill(log_score, base_log, self.log) if rounds >= ENOUGH else None,
         )

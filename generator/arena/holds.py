@@ -32,7 +32,7 @@ from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.formats import probabilities, rounded
 from generator.catalog.words import ConfidenceKind
 from generator.values.hours import Hour
-from generator.values.scores import HoldRecord, HoldScores, MeanInterval
+from generator.values.scores import HoldRecord, HoldScores
 
 KIND: Final = ConfidenceKind.HOLDS_FOUR_HOURS.value
 AHEAD_MS: Final = HOURS * HOUR_MS
@@ -106,8 +106,8 @@ class HoldSums:
             brier=brier,
             climate_brier=climate,
             persistence_brier=persistence,
-            climate_skill_percent=skill(brier, climate, self.climate) if shows_skill else MeanInterval(),
-            persistence_skill_percent=skill(brier, persistence, self.persistence) if shows_skill else MeanInterval(),
+            climate_skill_percent=skill(brier, climate, self.climate) if shows_skill else None,
+            persistence_skill_percent=skill(brier, persistence, self.persistence) if shows_skill else None,
             bins=bins_of(EDGES, self.bins, backtest=backtest),
         )
 

@@ -17,7 +17,7 @@ from generator.catalog.durations import HOUR_MS
 from generator.catalog.words import Prediction
 from generator.values.hours import PredictionMade
 from generator.values.rounds import Round
-from generator.values.scores import MeanInterval, MoveHour, MoveScores
+from generator.values.scores import MoveHour, MoveScores
 
 EDGES: Final = (0.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0)  # percent
 HOURS: Final = 24
@@ -115,8 +115,8 @@ class MoveSums:
             base_rate_brier=base_brier,
             log_score=log_score,
             base_rate_log_score=base_log,
-            skill_percent=skill(brier, base_brier, self.brier) if self.shows_skill else MeanInterval(),
-            log_skill_percent=skill(log_score, base_log, self.log) if self.shows_skill else MeanInterval(),
+            skill_percent=skill(brier, base_brier, self.brier) if self.shows_skill else None,
+            log_skill_percent=skill(log_score, base_log, self.log) if self.shows_skill else None,
             bins=bins_of(EDGES, self.bins, backtest=backtest),
             hours=tuple(self._hour(hour, backtest=backtest) for hour in range(HOURS)),
         )

@@ -27,7 +27,7 @@ from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import rounded
 from generator.catalog.horizons import HORIZONS
 from generator.values.hours import Move, PredictionMade, RangeForecast
-from generator.values.scores import HorizonRecord, MeanInterval, Proportion, RangeForecastScore
+from generator.values.scores import Estimate, HorizonRecord, RangeForecastScore, Rate
 
 BAR_MINUTES: Final = 5
 
@@ -285,16 +285,16 @@ def _products(counts: Counts) -> Iterator[int]:
         yield from (above * above, above * below, below * below)
 
 
-def _intervals(total: Counts, spread: Spread) -> list[MeanInterval]:
+def _intervals(total: Counts, spread: Spread) -> list[Estimate]:
     """Return the scores of `_ratios` in the units that are published, with their 95% intervals."""
     intervals = []
     for place, (above, below) in enumerate(_ratios(total)):
         value, unit = _published(place % _WIDTH, above, below)
         half = Ratio(spread.blocks, above, below, *spread.products[3 * place : 3 * place + 3]).half_width()
         if half is None:
-            intervals.append(MeanInterval(value))
+            intervals.append(Estimate(value, None, None))
         else:
-            intervals.append(MeanInterval(value, value - unit * half, value + unit * half))
+            intervals.append(Estimate(value, value - unit * half, value + unit * half))
     return intervals
 
 
@@ -309,7 +309,7 @@ def _published(kind: int, above: int, below: int) -> tuple[float, float]:
 
 
 def _score(
-    name: str | None, counts: Sequence[int], n: int, blocks: int, intervals: Sequence[MeanInterval], *, backtest: bool
+    name: str | None, counts: Sequence[int], n: int, blocks: int, intervals: Sequence[Estimate], *, backtest: bool
 ) -> RangeForecastScore:
     """Return one forecaster's scores over `n` moves in blocks; the brain (None) is not compared with itself."""
     inside_50, inside_90, pinball, qlike_loss = counts
@@ -328,13 +328,13 @@ def _score(
     return replace(scores, pinball_saved=_rounded(pinball_saved, 1), qlike_saved=_rounded(qlike_saved, 4))
 
 
-def _inside(hits: int, n: int, blocks: int, interval: MeanInterval, *, backtest: bool) -> Proportion:
+def _inside(hits: int, n: int, blocks: int, interval: Estimate, *, backtest: bool) -> Rate:
     """Return how many moves ended inside a range; where none or all did, blocks cannot differ and count as cases."""
     if interval.low is not None and hits in {0, n}:
         return rate(hits, n, backtest=backtest, effect=n / blocks)
     return rate(hits, n, backtest=backtest, resampled=interval)
 
 
-def _rounded(interval: MeanInterval, decimals: int) -> MeanInterval:
-    ends = (interval.value, interval.low, interval.high)
-    return MeanInterval(*(None if end is None else rounded(end, decimals) for end in ends))
+def _rounded(interval: Estimate, decimals: int) -> Estimate:
+    ends = (None if end is None else rounded(end, decimals) for end in (interval.low, interval.high))
+    return Estimate(rounded(interval.value, decimals), *ends)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import sqrt
 from typing import Final
 
-from generator.values.scores import MeanInterval, Proportion
+from generator.values.scores import NO_ROUNDS, Estimate, Rate
 
 ENOUGH: Final = 30  # cases, from which on a share says anything
 SKILL_DAYS: Final = 10  # from which on a skill does
@@ -17,9 +17,7 @@ Z_95: Final = 1.959964
 _TAIL: Final = 0.025  # of each side of a 95% interval
 
 
-def rate(
-    hits: int, n: int, *, backtest: bool = False, effect: float = 1.0, resampled: MeanInterval | None = None
-) -> Proportion:
+def rate(hits: int, n: int, *, backtest: bool = False, effect: float = 1.0, resampled: Estimate | None = None) -> Rate:
     """Return the share of `hits` among `n` cases, in percent with one decimal.
 
     Args:
@@ -29,27 +27,41 @@ def rate(
             of none or all of the cases the exact one.
     """
     if n == 0:
-        return Proportion(0, 0, None, None, None, backtest)
+        return replace(NO_ROUNDS, backtest=backtest)
 
     if resampled is not None:
         percent = _kept(resampled.value)
-        return Proportion(hits, n, percent, _kept(resampled.low), _kept(resampled.high), backtest)
+        return Rate(
+            n=n,
+            hits=hits,
+            backtest=backtest,
+            percent=percent,
+            low_percent=_kept(resampled.low),
+            high_percent=_kept(resampled.high),
+        )
 
     low, high = _wilson(hits / n, n / effect)
     percent = round(100 * (hits / n), 1)
-    return Proportion(hits, n, percent, round(100 * low, 1), round(100 * high, 1), backtest)
+    return Rate(
+        n=n,
+        hits=hits,
+        backtest=backtest,
+        percent=percent,
+        low_percent=round(100 * low, 1),
+        high_percent=round(100 * high, 1),
+    )
 
 
-def part(hits: int, n: int, weighed: float | None = None) -> Proportion:
+def part(hits: int, n: int, weighed: float | None = None) -> Rate:
     """Return the share of `hits` in a whole of which every case was counted, such as a round's votes: no interval.
 
     Args:
         weighed: the share, 0..1, where some cases count for more than others; otherwise each counts once.
     """
     if n == 0:
-        return Proportion(0, 0, None, None, None)
+        return NO_ROUNDS
     share_of_all = hits / n if weighed is None else weighed
-    return Proportion(hits, n, round(100 * share_of_all, 1), None, None)
+    return replace(NO_ROUNDS, n=n, hits=hits, percent=round(100 * share_of_all, 1))
 
 
 def enough_for_skill(days: int, events: int, n: int) -> bool:
@@ -61,17 +73,17 @@ def enough_for_skill(days: int, events: int, n: int) -> bool:
     return days >= SKILL_DAYS and SKILL_EVENTS <= events <= n - SKILL_EVENTS
 
 
-def enough(of: Proportion) -> bool:
+def enough(of: Rate) -> bool:
     """Return whether there are cases enough to write a share of them; people see the counts of fewer."""
     return of.n >= ENOUGH
 
 
-def shared(of: Proportion) -> Proportion:
+def shared(of: Rate) -> Rate:
     """Return a rate as it is published: below 30 cases without its share."""
     return of if enough(of) else replace(of, percent=None, low_percent=None, high_percent=None)
 
 
-def share(of: Proportion) -> str:
+def share(of: Rate) -> str:
     """Write a rate that stands by itself: `42.1%`, `1 of 2`."""
     if not of.n:
         return "none yet"
@@ -80,28 +92,28 @@ def share(of: Proportion) -> str:
     return f"{of.hits:,} of {of.n:,}"
 
 
-def counted(of: Proportion, cases: str) -> str:
+def counted(of: Rate, cases: str) -> str:
     """Write a rate and what was counted: `42.1% of 57 rounds`, `1 of 2 rounds`."""
     if enough(of):
         return f"{share(of)} of {of.n:,} {cases}"
     return f"{share(of)} {cases}"
 
 
-def in_words(of: Proportion) -> str:
+def in_words(of: Rate) -> str:
     """Write a rate where the sentence has given n: the share with its interval, or the count: `1`."""
     if enough(of):
         return f"{share(of)}{_between(of)}"
     return f"{of.hits:,}"
 
 
-def in_full(of: Proportion) -> str:
+def in_full(of: Rate) -> str:
     """Write a rate with its n and its interval: `42.1% of 57 (95% interval 30.2 to 55.0%)`, `1 of 2`."""
     if enough(of):
         return f"{share(of)} of {of.n:,}{_between(of)}"
     return share(of)
 
 
-def _between(of: Proportion) -> str:
+def _between(of: Rate) -> str:
     if of.low_percent is None:
         return ""
     return f" (95% interval {of.low_percent:.1f} to {of.high_percent:.1f}%)"

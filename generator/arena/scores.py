@@ -23,7 +23,7 @@ from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
 from generator.values.chances import MoveChance, OutcomeChances
 from generator.values.hours import PredictionMade
 from generator.values.rounds import Round, Triple, move_chance
-from generator.values.scores import BeforeCalls, EarlierChances, ForecastScores, Proportion
+from generator.values.scores import BeforeCalls, EarlierChances, ForecastScores, Rate
 
 BIN_EDGES: Final = (0.0, 35.0, 40.0, 45.0, 50.0, 60.0, 100.0)
 
@@ -291,7 +291,7 @@ def _earlier(sums: Sums | None, *, backtest: bool) -> Iterator[EarlierChances]:
         sums = sums.earlier
 
 
-def _by_call(hits: HitSums, *, backtest: bool) -> dict[Call, Proportion]:
+def _by_call(hits: HitSums, *, backtest: bool) -> dict[Call, Rate]:
     """Return how often each kind of call came true, in a fixed order, also of kinds that never were."""
     return {call: hits.by_call.get(call, Ratio()).rate(backtest=backtest) for call in KINDS}
 

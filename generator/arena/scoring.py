@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from generator.arena.rates import Z_95, rate
 from generator.catalog.formats import rounded
-from generator.values.scores import MeanInterval, Proportion
+from generator.values.scores import Estimate, Rate
 
 Figures = npt.NDArray[np.float64]
 Figure = TypeVar("Figure", float, Figures)
@@ -206,13 +206,13 @@ def skill_percent(score: float | None, baseline: float | None) -> float | None:
     return rounded(100 * (1 - score / baseline), 1)
 
 
-def skill(score: float | None, baseline: float | None, ratio: Ratio) -> MeanInterval:
+def skill(score: float | None, baseline: float | None, ratio: Ratio) -> Estimate | None:
     """Return the skill in percent from the published scores, with its interval over blocks; none without both."""
     half = ratio.half_width()
     value = skill_percent(score, baseline)
     if value is None or half is None:
-        return MeanInterval()
-    return MeanInterval(value, rounded(value - 100 * half, 1), rounded(value + 100 * half, 1))
+        return None
+    return Estimate(value, rounded(value - 100 * half, 1), rounded(value + 100 * half, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +261,7 @@ class Ratio:
         spread = self.squares - 2 * share * self.mixed + share * share * self.weights
         return max(1.0, spread / (n * share * (1 - share)))
 
-    def rate(self, *, backtest: bool) -> Proportion:
+    def rate(self, *, backtest: bool) -> Rate:
         """Return the share of hits y among cases x, its interval widened by the blocks."""
         return rate(self.above, self.below, backtest=backtest, effect=self.design_effect)
 

@@ -17,7 +17,7 @@ from generator.arena.scores import Sums, track_record
 from generator.catalog.words import Consensus, PatternType, RoundPhase
 from generator.values.hours import PredictionMade
 from generator.values.rounds import Lesson, Round
-from generator.values.scores import BacktestScores, ForecastScores, LessonMetrics, Pattern, Proportion
+from generator.values.scores import BacktestScores, ForecastScores, LessonMetrics, Pattern, Rate
 from generator.values.votes import Votes
 
 
@@ -329,7 +329,7 @@ class RunningTotals:
             self.backtest.ranges.scores(backtest=True),
         )
 
-    def void(self) -> Proportion:
+    def void(self) -> Rate:
         """How many of the live rounds that ended were void."""
         void = self.live.phases.get(RoundPhase.VOID, 0)
         return rate(void, void + self.live.phases.get(RoundPhase.RESOLVED, 0))

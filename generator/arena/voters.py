@@ -19,7 +19,7 @@ from generator.arena.scoring import E8, E9, brier_e8, log_e9
 from generator.catalog.durations import MINUTE_MS
 from generator.catalog.words import Prediction
 from generator.values.rounds import Triple
-from generator.values.scores import MeanInterval, Proportion
+from generator.values.scores import Estimate, Rate
 from generator.values.votes import Burst, RankedVoter, RecordCrowd, ScoredVoter, Tally, VoterRanking
 
 PRIOR_ROUNDS: Final = 30  # a voter begins as if right in a third of so many rounds
@@ -59,21 +59,21 @@ class ChanceScores:
         )
 
     @property
-    def saved(self) -> MeanInterval:
+    def saved(self) -> Estimate | None:
         """By how much the mean Brier score is below the base rate's; its interval from 30 rounds on.
 
         Rounds do not overlap, so each is one case.
         """
         n = self.rounds
         if not n:
-            return MeanInterval()
+            return None
 
         value = (self.base_brier - self.brier) / E8 / n
         if n < ENOUGH:
-            return MeanInterval(round(value, 4))
+            return Estimate(round(value, 4), None, None)
         variance = max(0.0, self.squares / E8 / n - value * value) * n / (n - 1)
         half = Z_95 * sqrt(variance / n)
-        return MeanInterval(round(value, 4), round(value - half, 4), round(value + half, 4))
+        return Estimate(round(value, 4), round(value - half, 4), round(value + half, 4))
 
 
 class Voter(NamedTuple):
@@ -128,7 +128,7 @@ def by_record(votes: Iterable[CountedVote]) -> RecordCrowd:
     )
 
 
-def record_shares(crowd: RecordCrowd) -> tuple[Proportion, Proportion, Proportion]:
+def record_shares(crowd: RecordCrowd) -> tuple[Rate, Rate, Rate]:
     """Return the weighed shares of bullish, bearish and neutral among the voters with a record."""
     tally = crowd.said
     return (
@@ -158,7 +158,7 @@ def _burst(minute: int, votes: Sequence[CountedVote]) -> Burst:
     return Burst(minute * MINUTE_MS, len(votes), most, new)
 
 
-def burst_shares(burst: Burst) -> tuple[Proportion, Proportion]:
+def burst_shares(burst: Burst) -> tuple[Rate, Rate]:
     """Return the shares of a burst's votes that were for one choice, and that came from new addresses."""
     return part(burst.same_choice, burst.votes), part(burst.new_voters, burst.votes)
 
@@ -172,8 +172,9 @@ def leaderboard(voters: Iterable[Voter]) -> VoterRanking:
     total = 0
     for voter in voters:
         total += 1
-        if voter.given.rounds >= ENOUGH:
-            scored.append((voter, voter.given.saved))
+        saved = voter.given.saved
+        if saved is not None and voter.given.rounds >= ENOUGH:
+            scored.append((voter, saved))
         elif voter.given.rounds:
             scored_below += 1
         if voter.resolved < ENOUGH:
@@ -191,7 +192,7 @@ def leaderboard(voters: Iterable[Voter]) -> VoterRanking:
     return VoterRanking(places, total, below, by_score, len(scored) + scored_below, scored_below)
 
 
-def _scored(place: int, voter: Voter, saved: MeanInterval) -> ScoredVoter:
+def _scored(place: int, voter: Voter, saved: Estimate) -> ScoredVoter:
     given = voter.given
     return ScoredVoter(
         place=place,

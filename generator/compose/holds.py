@@ -3,20 +3,16 @@
 from pydantic import Field
 
 from generator.arena.holds import AHEAD_MS
-from generator.arena.rates import ENOUGH, enough, in_words
+from generator.arena.rates import ENOUGH, enough, in_words, shared
 from generator.catalog.counts import quantity
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso_or_none
 from generator.compose.body import Body, Percent, Score
 from generator.compose.scores import (
     CalibrationBin,
-    Estimate,
-    Rate,
     calibration_bin,
-    estimate,
-    published_rate,
 )
-from generator.values.scores import HoldRecord, HoldScores, MeanInterval
+from generator.values.scores import Estimate, HoldRecord, HoldScores, Rate
 
 _AHEAD = f"{AHEAD_MS // HOUR_MS} hours"
 
@@ -72,12 +68,12 @@ def regime_record(record: HoldRecord) -> RegimeRecord:
         since=iso_or_none(live.since_ms),
         until=iso_or_none(live.until_ms),
         said_percent=live.said_percent,
-        held=published_rate(live.held),
+        held=shared(live.held),
         four_way_brier=live.brier,
         four_way_brier_climate=live.climate_brier,
         four_way_brier_persistence=live.persistence_brier,
-        climate_skill_percent=estimate(live.climate_skill_percent),
-        persistence_skill_percent=estimate(live.persistence_skill_percent),
+        climate_skill_percent=live.climate_skill_percent,
+        persistence_skill_percent=live.persistence_skill_percent,
         calibration=tuple(map(calibration_bin, live.bins)),
         earlier=tuple(EarlierHours(kind=kind, hours=hours) for kind, hours in record.earlier.items()),
         statement=holds_statement(record),
@@ -88,7 +84,7 @@ def regime_reliability(scores: HoldScores) -> RegimeReliability | None:
     """Publish what the live record shows in short; None below 30 cases."""
     if not enough(scores.held):
         return None
-    return RegimeReliability(n=scores.n, said_percent=scores.said_percent, held=published_rate(scores.held))
+    return RegimeReliability(n=scores.n, said_percent=scores.said_percent, held=shared(scores.held))
 
 
 def holds_statement(record: HoldRecord) -> str:
@@ -113,8 +109,8 @@ def holds_statement(record: HoldRecord) -> str:
     return f"{said} Brier skill: {', '.join(known)}."
 
 
-def _skill(skill: MeanInterval, baseline: str) -> str:
+def _skill(skill: Estimate | None, baseline: str) -> str:
     """Say what a skill against a baseline shows, empty where there is none."""
-    if skill.value is None or skill.low is None or skill.high is None:
+    if skill is None or skill.low is None or skill.high is None:
         return ""
     return f"{skill.value:g}% ({skill.low:g} to {skill.high:g}%) against {baseline}"

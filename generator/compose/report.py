@@ -26,7 +26,7 @@ from generator.compose.coins import ranges
 from generator.compose.context import TickContext
 from generator.compose.facts import market_now
 from generator.compose.inputs import reading_of
-from generator.values.scores import HorizonRecord, Proportion
+from generator.values.scores import HorizonRecord, Rate
 
 _MARKET: Final = tuple(each.name for each in fields(MarketFacts))
 
@@ -107,7 +107,7 @@ def _inside(records: tuple[HorizonRecord, ...]) -> Share | None:
     return None
 
 
-def _share(found: Proportion) -> Share | None:
+def _share(found: Rate) -> Share | None:
     """Return a rate as it is published; None of no cases."""
     if found.low_percent is None or found.high_percent is None:
         return None

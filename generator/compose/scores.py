@@ -18,35 +18,16 @@ from generator.values.scores import (
     BeforeCalls,
     Bin,
     EarlierChances,
+    Estimate,
     ForecastScores,
     HorizonRecord,
-    MeanInterval,
     MoveScores,
-    Proportion,
     RangeForecastScore,
+    Rate,
 )
 from generator.values.view import ArenaView
 
 KIND = "What the confidence next to it measures."
-
-
-class Rate(Body):
-    """A share of cases with its 95% interval."""
-
-    n: int = Field(description="Cases.")
-    hits: int = Field(description="How many of them.")
-    backtest: bool = Field(description="True: all cases are the backtest's; false: none is.")
-    percent: Percent = Field(description="Share, percent; null below 30 cases.")
-    low_percent: Percent = Field(description="Lower end of the 95% interval, percent.")
-    high_percent: Percent = Field(description="Upper end of the 95% interval, percent.")
-
-
-class Estimate(Body):
-    """A value with its 95% interval."""
-
-    value: float = Field(description="What was measured.")
-    low: float | None = Field(description="Lower end of the 95% interval; null while there is too little for one.")
-    high: float | None = Field(description="Upper end of the 95% interval; null likewise.")
 
 
 class RangeScore(Body):
@@ -249,7 +230,7 @@ RULE_WORDS: Final = {"last_hour": "the last hour", "last_day": "the last day", "
 
 def calibration_bin(value: Bin) -> CalibrationBin:
     """Publish one bin; below 30 cases it says so instead of a rate."""
-    hit = None if value.hit is None else published_rate(value.hit)
+    hit = None if value.hit is None else shared(value.hit)
 
     return CalibrationBin(
         low_percent=value.low_percent,
@@ -259,19 +240,6 @@ def calibration_bin(value: Bin) -> CalibrationBin:
         hit=hit,
         fits=value.fits,
         note="sparse" if hit is None else None,
-    )
-
-
-def published_rate(rate: Proportion) -> Rate:
-    """Publish a share of cases, below 30 the two counts alone."""
-    shown = shared(rate)
-    return Rate(
-        n=rate.n,
-        hits=rate.hits,
-        backtest=rate.backtest,
-        percent=shown.percent,
-        low_percent=shown.low_percent,
-        high_percent=shown.high_percent,
     )
 
 
@@ -307,8 +275,8 @@ def track_record(record: ForecastScores) -> TrackRecord:
     )
 
 
-def _by_call(rates: Mapping[Call, Proportion]) -> dict[str, Rate]:
-    return {call.value: published_rate(rates.get(call, NO_ROUNDS)) for call in CALLED}
+def _by_call(rates: Mapping[Call, Rate]) -> dict[str, Rate]:
+    return {call.value: shared(rates.get(call, NO_ROUNDS)) for call in CALLED}
 
 
 def _before_calls(before: BeforeCalls | None) -> BeforeCallsRecord | None:
@@ -316,7 +284,7 @@ def _before_calls(before: BeforeCalls | None) -> BeforeCallsRecord | None:
         return None
     return BeforeCallsRecord(
         before=iso(before.last_ms),
-        hit=published_rate(before.hit),
+        hit=shared(before.hit),
         by_word=_by_call(before.by_word),
         chance_percent=shared(before.chance).percent,
     )
@@ -330,7 +298,7 @@ def _earlier(chances: EarlierChances) -> EarlierChancesRecord:
         brier=chances.brier,
         brier_baseline=chances.base_rate_brier,
         skill_percent=chances.skill_percent,
-        hit=published_rate(chances.hit),
+        hit=shared(chances.hit),
     )
 
 
@@ -340,13 +308,13 @@ def move_record(scores: MoveScores) -> MoveRecord:
         n=scores.n,
         said_percent=scores.said_percent,
         base_percent=scores.base_percent,
-        moved=published_rate(scores.moved),
+        moved=shared(scores.moved),
         two_class_brier=scores.brier,
         two_class_brier_baseline=scores.base_rate_brier,
         two_class_log_score=scores.log_score,
         two_class_log_score_baseline=scores.base_rate_log_score,
-        brier_skill_percent=estimate(scores.skill_percent),
-        log_skill_percent=estimate(scores.log_skill_percent),
+        brier_skill_percent=scores.skill_percent,
+        log_skill_percent=scores.log_skill_percent,
         calibration=tuple(map(calibration_bin, scores.bins)),
         statement=move_statement(scores),
     )
@@ -355,7 +323,7 @@ def move_record(scores: MoveScores) -> MoveRecord:
 def move_hours(scores: MoveScores) -> tuple[MoveHourRow, ...]:
     """Publish the same by hour of the day."""
     return tuple(
-        MoveHourRow(hour=row.hour, n=row.n, said_percent=row.said_percent, moved=published_rate(row.moved))
+        MoveHourRow(hour=row.hour, n=row.n, said_percent=row.said_percent, moved=shared(row.moved))
         for row in scores.hours
     )
 
@@ -368,7 +336,7 @@ def move_statement(scores: MoveScores) -> str:
         return f"Only {scores.n} chances of a move have been scored: too few to tell."
 
     skill = scores.skill_percent
-    if skill.value is None or skill.low is None or skill.high is None:
+    if skill is None or skill.low is None or skill.high is None:
         return TOO_SHORT
 
     verdict = "No better or worse than the base rate"
@@ -487,22 +455,15 @@ def _range_score(score: RangeForecastScore, n: int) -> RangeScore:
         inside_90_percent=_share(score.inside_90),
         pinball=score.pinball,
         qlike=score.qlike,
-        pinball_saved_percent=estimate(score.pinball_saved),
-        qlike_saved=estimate(score.qlike_saved),
+        pinball_saved_percent=score.pinball_saved,
+        qlike_saved=score.qlike_saved,
     )
 
 
-def _share(rate: Proportion) -> Estimate | None:
+def _share(rate: Rate) -> Estimate | None:
     if rate.percent is None or not enough(rate):
         return None
     return Estimate(value=rate.percent, low=rate.low_percent, high=rate.high_percent)
-
-
-def estimate(mean: MeanInterval) -> Estimate | None:
-    """Publish a mean with its interval; None where nothing has resolved."""
-    if mean.value is None:
-        return None
-    return Estimate(value=mean.value, low=mean.low, high=mean.high)
 
 
 def performance(view: ArenaView) -> Performance:
@@ -598,8 +559,8 @@ def compared(score: RangeForecastScore) -> Literal["better", "worse", "open"]:
     """Judge the brain against a simple rule by pinball loss and QLIKE: better by both, worse by one, or open."""
     losses = (score.pinball_saved, score.qlike_saved)
 
-    if any(loss.high is not None and loss.high < 0 for loss in losses):
+    if any(loss is not None and loss.high is not None and loss.high < 0 for loss in losses):
         return "worse"
-    if all(loss.low is not None and loss.low > 0 for loss in losses):
+    if all(loss is not None and loss.low is not None and loss.low > 0 for loss in losses):
         return "better"
     return "open"

@@ -15,18 +15,16 @@ from generator.compose.context import TickContext
 from generator.compose.envelope import NoticeResponse, notice_envelope
 from generator.compose.holds import RegimeRecord, regime_record
 from generator.compose.scores import (
-    Estimate,
     HowFar,
     MoveHourRow,
     TrackRecord,
-    estimate,
     how_far,
     move_hours,
     score_limits,
     track_record,
 )
 from generator.compose.teacher_lessons import TeacherBrain, teacher_brain
-from generator.values.scores import CrowdScores
+from generator.values.scores import CrowdScores, Estimate
 
 
 class MainBrainStatistics(Body):
@@ -174,7 +172,7 @@ def crowd_record(scores: CrowdScores) -> CrowdRecord:
         log_score=scores.log_score,
         log_score_base_rate=scores.base_rate_log_score,
         log_score_brain=scores.brain_log_score,
-        skill_percent=estimate(scores.skill_percent),
+        skill_percent=scores.skill_percent,
     )
 
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from pydantic import Field
 
+from generator.arena.rates import shared
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso
 from generator.catalog.text.answers import DEVELOPER_NOTE, LEADERBOARD_NOTE, NO_LESSONS, PRIVACY_NOTE, TEACHER_ROLE
@@ -12,9 +13,8 @@ from generator.catalog.words import Concept, Consensus, PatternType, Prediction,
 from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.envelope import NoticeResponse, notice_envelope
-from generator.compose.scores import Estimate, Rate, estimate, published_rate
 from generator.values.rounds import Lesson
-from generator.values.scores import Pattern
+from generator.values.scores import Estimate, Pattern, Rate
 from generator.values.votes import RankedVoter, ScoredVoter
 
 
@@ -172,10 +172,10 @@ def teacher_brain(ctx: TickContext) -> TeacherBrain:
         metrics=TeacherMetrics(
             lessons_total=lessons_total(ctx),
             warm_up=ctx.arena.lessons_warm_up,
-            brain=published_rate(metrics.brain),
-            before_calls=published_rate(metrics.before_calls),
-            crowd=published_rate(metrics.crowd),
-            same_answer=published_rate(metrics.agreement),
+            brain=shared(metrics.brain),
+            before_calls=shared(metrics.before_calls),
+            crowd=shared(metrics.crowd),
+            same_answer=shared(metrics.agreement),
             patterns={word.value: metrics.patterns.get(word, 0) for word in PatternType},
         ),
     )
@@ -186,9 +186,9 @@ def pattern_row(pattern: Pattern) -> TeacherPattern:
     return TeacherPattern(
         when=pattern.when,
         rounds=pattern.rounds,
-        brain=published_rate(pattern.brain),
-        crowd=published_rate(pattern.crowd),
-        both_wrong=published_rate(pattern.both_wrong),
+        brain=shared(pattern.brain),
+        crowd=shared(pattern.crowd),
+        both_wrong=shared(pattern.both_wrong),
         finding=pattern.finding,
     )
 
@@ -213,7 +213,7 @@ def leaderboard_place(place: RankedVoter) -> LeaderboardPlace:
     return LeaderboardPlace(
         place=place.place,
         voter=_shortened(place.address),
-        hit=published_rate(place.hit),
+        hit=shared(place.hit),
         provisional=place.provisional,
     )
 
@@ -228,7 +228,7 @@ def score_place(place: ScoredVoter) -> ScorePlace:
         brier_base_rate=place.base_rate_brier,
         log_score=place.log_score,
         log_score_base_rate=place.base_rate_log_score,
-        brier_saved=estimate(place.saved),
+        brier_saved=place.saved,
         provisional=place.provisional,
     )
 

@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from generator.values.scores import MeanInterval
+
+@dataclass(frozen=True, slots=True)
+class MeanInterval:
+    """A mean with its 95% interval; None where nothing, or too little for an interval, has resolved."""
+
+    value: float | None = None
+    """The mean."""
+    low: float | None = None
+    """Lower end."""
+    high: float | None = None
+    """Upper end."""
 
 
 @dataclass(frozen=True, slots=True)

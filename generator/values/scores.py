@@ -7,34 +7,45 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from generator.catalog.words import Call, PatternType
+from generator.values.published import PUBLISHED
 
 
-@dataclass(frozen=True, slots=True)
-class Proportion:
-    """A share of counted cases with its 95% interval, in percent; made in `rates` alone.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """A share of cases with its 95% interval."""
 
-    The cases are those of live play, or (`backtest`) of the backtest before it. The share is None below one case, its
-    interval also where there is too little for one.
-    """
+    __pydantic_config__ = PUBLISHED
 
-    hits: int
+    # Made in `arena.rates` alone, which leaves the share of fewer than 30 cases out where it is published.
     n: int
+    """Cases."""
+    hits: int
+    """How many of them."""
+    backtest: bool
+    """True: all cases are the backtest's; false: none is."""
     percent: float | None
+    """Share, percent; null below 30 cases."""
     low_percent: float | None
+    """Lower end of the 95% interval, percent."""
     high_percent: float | None
-    backtest: bool = False
+    """Upper end of the 95% interval, percent."""
+
+
+NO_ROUNDS: Final = Rate(n=0, hits=0, backtest=False, percent=None, low_percent=None, high_percent=None)
 
 
 @dataclass(frozen=True, slots=True)
-class MeanInterval:
-    """A mean with its 95% interval; None where nothing, or too little for an interval, has resolved."""
+class Estimate:
+    """A value with its 95% interval."""
 
-    value: float | None = None
-    """The mean."""
-    low: float | None = None
-    """Lower end."""
-    high: float | None = None
-    """Upper end."""
+    __pydantic_config__ = PUBLISHED
+
+    value: float
+    """What was measured."""
+    low: float | None
+    """Lower end of the 95% interval; null while there is too little for one."""
+    high: float | None
+    """Upper end of the 95% interval; null likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +53,12 @@ class RangeForecastScore:
     """How the ranges of one forecaster did; losses in units of percent moves, lower is better."""
 
     name: str
-    inside_50: Proportion
-    inside_90: Proportion
+    inside_50: Rate
+    inside_90: Rate
     pinball: float | None
     qlike: float | None
-    pinball_saved: MeanInterval = field(
-        default_factory=MeanInterval
-    )  # by how many percent the brain's loss is below its
-    qlike_saved: MeanInterval = field(default_factory=MeanInterval)  # its loss minus the brain's
+    pinball_saved: Estimate | None = None  # by how many percent the brain's loss is below its
+    qlike_saved: Estimate | None = None  # its loss minus the brain's
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +79,7 @@ class Bin:
     low_percent: float
     high_percent: float
     n: int
-    hit: Proportion | None
+    hit: Rate | None
     said_percent: float | None = None  # mean confidence of its forecasts
 
     @property
@@ -87,8 +96,8 @@ class MoveHour(NamedTuple):
     hour: int
     n: int
     said_percent: float | None
-    moved: Proportion
-    skill_percent: MeanInterval
+    moved: Rate
+    skill_percent: Estimate | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +107,13 @@ class MoveScores:
     n: int = 0
     said_percent: float | None = None  # mean chance
     base_percent: float | None = None  # mean base rate
-    moved: Proportion = Proportion(0, 0, None, None, None)
+    moved: Rate = NO_ROUNDS
     brier: float | None = None
     base_rate_brier: float | None = None
     log_score: float | None = None
     base_rate_log_score: float | None = None
-    skill_percent: MeanInterval = MeanInterval()
-    log_skill_percent: MeanInterval = MeanInterval()
+    skill_percent: Estimate | None = None
+    log_skill_percent: Estimate | None = None
     bins: tuple[Bin, ...] = ()  # by chance; `hit` is how often the price moved
     hours: tuple[MoveHour, ...] = ()
 
@@ -122,12 +131,12 @@ class HoldScores:
     since_ms: int | None = None  # the first and the last of the hours
     until_ms: int | None = None
     said_percent: float | None = None  # mean chance that the label still stands
-    held: Proportion = Proportion(0, 0, None, None, None)
+    held: Rate = NO_ROUNDS
     brier: float | None = None
     climate_brier: float | None = None
     persistence_brier: float | None = None
-    climate_skill_percent: MeanInterval = MeanInterval()
-    persistence_skill_percent: MeanInterval = MeanInterval()
+    climate_skill_percent: Estimate | None = None
+    persistence_skill_percent: Estimate | None = None
     bins: tuple[Bin, ...] = ()  # by chance; `hit` is how often the label stood
 
 
@@ -156,17 +165,17 @@ class CrowdScores:
     log_score: float | None = None
     base_rate_log_score: float | None = None
     brain_log_score: float | None = None
-    skill_percent: MeanInterval = MeanInterval()
-    log_skill_percent: MeanInterval = MeanInterval()
+    skill_percent: Estimate | None = None
+    log_skill_percent: Estimate | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BeforeCalls:
     """Forecasts from before calls: how often their words came true, a FLAT or NEUTRAL scored as a small move."""
 
-    hit: Proportion
-    by_word: Mapping[Call, Proportion]
-    chance: Proportion  # of always naming the outcome that was most frequent before
+    hit: Rate
+    by_word: Mapping[Call, Rate]
+    chance: Rate  # of always naming the outcome that was most frequent before
     last_ms: int  # start of the last of them
 
 
@@ -180,7 +189,7 @@ class EarlierChances:
     brier: float | None  # three-class, 0..2
     base_rate_brier: float | None
     skill_percent: float | None
-    hit: Proportion  # of all calls
+    hit: Rate  # of all calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,14 +205,14 @@ class ForecastScores:
     resolved: int
     void: int
     warm_up: int  # how many more were backtested before the start: counted apart, not in `resolved`
-    hit: Proportion  # of all calls
+    hit: Rate  # of all calls
     brier: float | None
     log_score: float | None
-    chance: Proportion  # over the same calls, of always naming the outcome that was most frequent before
+    chance: Rate  # over the same calls, of always naming the outcome that was most frequent before
     baselines: dict[str, float | None]  # uniform, base_rate, persistence -> Brier
     skill_percent: dict[str, float | None]  # the same keys
     bins: tuple[Bin, ...]  # of calls
-    by_call: Mapping[Call, Proportion] = field(default_factory=dict)  # up, small_move, down
+    by_call: Mapping[Call, Rate] = field(default_factory=dict)  # up, small_move, down
     no_calls: int = 0  # resolved without a call: neither right nor wrong
     move: MoveScores = field(default_factory=MoveScores)
     before_calls: BeforeCalls | None = None  # None where there are none
@@ -215,11 +224,11 @@ class LessonMetrics(NamedTuple):
     """Counts and rates over resolved rounds, those of live play or those of the backtest."""
 
     lessons_total: int
-    brain: Proportion  # over rounds with a call
-    crowd: Proportion  # over rounds with a crowd
-    agreement: Proportion
+    brain: Rate  # over rounds with a call
+    crowd: Rate  # over rounds with a crowd
+    agreement: Rate
     patterns: dict[PatternType, int]
-    before_calls: Proportion = Proportion(0, 0, None, None, None)  # the brain's words, of rounds sealed before calls
+    before_calls: Rate = NO_ROUNDS  # the brain's words, of rounds sealed before calls
 
 
 class Pattern(NamedTuple):
@@ -227,9 +236,9 @@ class Pattern(NamedTuple):
 
     when: str
     rounds: int
-    brain: Proportion
-    crowd: Proportion
-    both_wrong: Proportion
+    brain: Rate
+    crowd: Rate
+    both_wrong: Rate
     finding: str
 
 
@@ -239,6 +248,3 @@ class BacktestScores(NamedTuple):
     hourly: ForecastScores
     arena: ForecastScores
     how_far: tuple[HorizonRecord, ...] = ()
-
-
-NO_ROUNDS: Final = Proportion(0, 0, None, None, None)

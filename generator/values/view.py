@@ -19,7 +19,7 @@ from generator.values.scores import (
     HorizonRecord,
     LessonMetrics,
     Pattern,
-    Proportion,
+    Rate,
 )
 from generator.values.votes import LockedCrowd, Tally, VoterRanking
 
@@ -42,7 +42,7 @@ class ArenaView:
     lessons_warm_up: int = 0  # lessons of the backtest; `teacher` does not count them
     ballots_counted: int = 0
     ballots_rejected: int = 0
-    void: Proportion = NO_ROUNDS  # how many of the live rounds that ended were void
+    void: Rate = NO_ROUNDS  # how many of the live rounds that ended were void
     log_size: int = 0
     checkpoint_digest: str | None = None
     live_simulated_tally: Tally = field(default_factory=Tally)  # the part of `live_tally` that the demo simulated

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from generator.values.rows import ChanceSumsRow, VoteCounts
-from generator.values.scores import MeanInterval, Proportion
+from generator.values.scores import Estimate, Rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class RankedVoter(NamedTuple):
 
     place: int
     address: str
-    hit: Proportion
+    hit: Rate
     provisional: bool
 
 
@@ -128,7 +128,7 @@ class ScoredVoter(NamedTuple):
     base_rate_brier: float
     log_score: float
     base_rate_log_score: float
-    saved: MeanInterval  # the base rate's Brier score minus the voter's
+    saved: Estimate  # the base rate's Brier score minus the voter's
     provisional: bool
 
 

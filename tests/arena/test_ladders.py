@@ -15,7 +15,7 @@ from generator.arena.ladders.scores import scores_of
 from generator.arena.ladders.sums import LadderTotals, key
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.horizons import HORIZONS
-from generator.values.scores import MeanInterval
+from generator.values.ladders import MeanInterval
 from tests.support.arena_inputs import MINUTE, NOON, inputs_at, price_at
 from tests.support.ladders import ASSETS, hour_at, reached_at, said_at
 

@@ -26,6 +26,7 @@ from generator.arena.scoring import (
     squared_error,
     squared_error_e8,
 )
+from generator.values.scores import Estimate
 
 Array = npt.NDArray[np.float64]
 
@@ -121,6 +122,6 @@ def test_a_skill_has_its_interval_and_is_none_below_ten_blocks() -> None:
 
     shown = skill(0.65, 1.0, ten)
 
-    assert skill(0.65, 1.0, nine).value is None
-    assert skill(0.65, 0.0, ten).value is None
-    assert (shown.value, shown.low, shown.high) == (35.0, round(35 - 100 * half, 1), round(35 + 100 * half, 1))
+    assert skill(0.65, 1.0, nine) is None
+    assert skill(0.65, 0.0, ten) is None
+    assert shown == Estimate(35.0, round(35 - 100 * half, 1), round(35 + 100 * half, 1))

@@ -1,6 +1,6 @@
 """Every claim of skill, in every body: made where the figures allow it, and nowhere else."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -10,14 +10,14 @@ from generator.compose.all import compose
 from generator.values.scores import (
     BeforeCalls,
     Bin,
+    Estimate,
     ForecastScores,
     HorizonRecord,
-    MeanInterval,
     MoveScores,
-    Proportion,
     RangeForecastScore,
 )
 from tests.support.builders import NOW_MS, full_context, rate, record
+from tests.support.known import rate_of
 from tests.support.walk import strings
 
 SKILL = "More than chance so far"
@@ -124,7 +124,7 @@ def test_the_record_is_published_figure_by_figure() -> None:
     ],
 )
 def test_a_hit_rate_is_of_calls_and_is_written_from_thirty_on(calls: int, said: str) -> None:
-    hits = Proportion(18 * calls // 40, calls, 45.0 if calls else None, 38.0, 52.0)
+    hits = rate_of(18 * calls // 40, calls, 45.0 if calls else None, 38.0, 52.0)
     made = replace(track(), hit=hits, no_calls=321 - calls, by_call={Call.SMALL_MOVE: hits})
 
     shown = bodies_with(hourly_record=made)["/api/main-brain.php"]["public_performance"]
@@ -143,24 +143,24 @@ def test_a_hit_rate_is_of_calls_and_is_written_from_thirty_on(calls: int, said: 
     ("skill", "verdict"),
     [
         (
-            MeanInterval(2.0, 0.5, 3.5),
+            Estimate(2.0, 0.5, 3.5),
             "Better than the base rate: Brier skill 2% (95% interval 0.5 to 3.5%).",
         ),
         (
-            MeanInterval(2.0, 0.0, 3.5),
+            Estimate(2.0, 0.0, 3.5),
             "No better or worse than the base rate: Brier skill 2% (95% interval 0 to 3.5%).",
         ),
         (
-            MeanInterval(-2.0, -3.5, -0.5),
+            Estimate(-2.0, -3.5, -0.5),
             "Worse than the base rate: Brier skill -2% (95% interval -3.5 to -0.5%).",
         ),
-        (MeanInterval(), "Of fewer than ten days, or ten moves, no skill is shown."),
+        (None, "Of fewer than ten days, or ten moves, no skill is shown."),
     ],
 )
 def test_whether_prices_moved_is_published_figure_by_figure_with_what_it_shows(
-    skill: MeanInterval, verdict: str
+    skill: Estimate | None, verdict: str
 ) -> None:
-    moved = Proportion(208, 321, 64.8, 59.0, 70.1)
+    moved = rate_of(208, 321, 64.8, 59.0, 70.1)
     scores = MoveScores(
         321, 63.2, 61.0, moved, 0.2212, 0.2301, 0.6312, 0.6501, skill, skill, (Bin(50.0, 60.0, 40, moved, 55.1),)
     )
@@ -173,15 +173,23 @@ def test_whether_prices_moved_is_published_figure_by_figure_with_what_it_shows(
     assert [shown[f"two_class_{key}"] for key in ("brier", "brier_baseline", "log_score", "log_score_baseline")] == [
         0.2212, 0.2301, 0.6312, 0.6501,
     ]  # fmt: skip
-    published = {"value": skill.value, "low": skill.low, "high": skill.high}
-    assert shown["brier_skill_percent"] == (None if skill.value is None else published)
+    assert shown["brier_skill_percent"] == (asdict(skill) if skill else None)
     assert (shown["moved"]["n"], shown["calibration"][0]["said_percent"]) == (321, 55.1)
     assert shown["statement"] == verdict
 
 
 @pytest.mark.parametrize("n", [0, 29])
 def test_whether_prices_moved_has_no_rate_in_words_below_thirty(n: int) -> None:
-    scores = MoveScores(n, 63.2, 61.0, Proportion(n // 2, n, 50.0 if n else None, None, None), 0.2, 0.2, 0.6, 0.6)
+    scores = MoveScores(
+        n,
+        63.2,
+        61.0,
+        rate_of(n // 2, n, 50.0 if n else None),
+        0.2,
+        0.2,
+        0.6,
+        0.6,
+    )
 
     shown = bodies_with(hourly_record=replace(track(), move=scores))["/api/main-brain.php"]["public_performance"][
         "move"
@@ -191,8 +199,13 @@ def test_whether_prices_moved_has_no_rate_in_words_below_thirty(n: int) -> None:
 
 
 def test_forecasts_from_before_calls_keep_a_record_of_their_own() -> None:
-    hit = Proportion(30, 90, 33.3, 24.5, 43.6)
-    before = BeforeCalls(hit, {Call.SMALL_MOVE: hit}, Proportion(31, 90, 34.4, 25.4, 44.7), NOW_MS)
+    hit = rate_of(30, 90, 33.3, 24.5, 43.6)
+    before = BeforeCalls(
+        hit,
+        {Call.SMALL_MOVE: hit},
+        rate_of(31, 90, 34.4, 25.4, 44.7),
+        NOW_MS,
+    )
 
     shown = bodies_with(hourly_record=replace(track(), before_calls=before))["/api/main-brain.php"][
         "public_performance"
@@ -208,15 +221,15 @@ def test_forecasts_from_before_calls_keep_a_record_of_their_own() -> None:
 # How far
 
 
-def loss(sign: int) -> MeanInterval:
+def loss(sign: int) -> Estimate:
     """Return how much a loss is below another's: surely more (1), surely less (-1), or either (0)."""
-    return {1: MeanInterval(2.0, 0.5, 3.5), 0: MeanInterval(0.2, -1.0, 1.4), -1: MeanInterval(-2.0, -3.5, -0.5)}[sign]
+    return {1: Estimate(2.0, 0.5, 3.5), 0: Estimate(0.2, -1.0, 1.4), -1: Estimate(-2.0, -3.5, -0.5)}[sign]
 
 
 def against(pinball: int, qlike: int, blocks: int = 40) -> str:
     """Return what /api/statistics.php says of ranges that differ so from those of every simple rule."""
-    inside = Proportion(300, 320, 93.8, 91.0, 96.0)
-    brain = RangeForecastScore("brain", inside, inside, 0.1, 0.2, MeanInterval(), MeanInterval())
+    inside = rate_of(300, 320, 93.8, 91.0, 96.0)
+    brain = RangeForecastScore("brain", inside, inside, 0.1, 0.2, None, None)
     rules = tuple(
         RangeForecastScore(name, inside, inside, 0.1, 0.2, loss(pinball), loss(qlike))
         for name in ("last_hour", "last_day", "ewma")
@@ -256,10 +269,10 @@ def test_ranges_of_a_short_time_are_compared_with_nothing() -> None:
 
 
 def test_an_interval_that_ends_at_zero_shows_no_difference() -> None:
-    ends = (MeanInterval(1.0, 0.0, 2.0), MeanInterval(-1.0, -2.0, 0.0))
-    inside = Proportion(300, 320, 93.8, 91.0, 96.0)
+    ends = (Estimate(1.0, 0.0, 2.0), Estimate(-1.0, -2.0, 0.0))
+    inside = rate_of(300, 320, 93.8, 91.0, 96.0)
     rules = tuple(RangeForecastScore("ewma", inside, inside, 0.1, 0.2, end, loss(1)) for end in ends)
-    brain = RangeForecastScore("brain", inside, inside, 0.1, 0.2, MeanInterval(), MeanInterval())
+    brain = RangeForecastScore("brain", inside, inside, 0.1, 0.2, None, None)
 
     for rule in rules:
         hour = HorizonRecord("1h", 320, 0, 40, (brain, rule))
@@ -283,7 +296,5 @@ def test_how_far_is_published_score_by_score() -> None:
             for key, part in (("inside_50_percent", score.inside_50), ("inside_90_percent", score.inside_90)):
                 assert published[key] == {"value": part.percent, "low": part.low_percent, "high": part.high_percent}
             for key, saved in (("pinball_saved_percent", score.pinball_saved), ("qlike_saved", score.qlike_saved)):
-                expected = (
-                    None if score.name == "brain" else {"value": saved.value, "low": saved.low, "high": saved.high}
-                )
-                assert published[key] == expected
+                assert (saved is None) == (score.name == "brain")
+                assert published[key] == (asdict(saved) if saved else None)

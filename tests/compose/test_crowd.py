@@ -13,7 +13,7 @@ from generator.compose.rounds import crowd_chances, human_consensus, shared_inte
 from generator.compose.scores import hour_statement
 from generator.compose.statistics import crowd_record
 from generator.compose.teacher_lessons import score_place, teacher_lessons
-from generator.values.scores import BacktestScores, CrowdScores, MeanInterval
+from generator.values.scores import BacktestScores, CrowdScores, Estimate
 from generator.values.votes import Burst, ChanceSums, LockedCrowd, RecordCrowd, ScoredVoter, Tally
 from tests.support import builders
 from tests.support.ranges import how_far
@@ -124,7 +124,7 @@ def test_where_no_vote_gave_chances_the_mean_is_null() -> None:
 def test_the_scores_of_a_crowd_come_with_rounds_votes_and_both_baselines() -> None:
     scores = CrowdScores(
         rounds=40, votes=90, brier=0.61, base_rate_brier=0.65, brain_brier=0.63, log_score=1.01,
-        base_rate_log_score=1.07, brain_log_score=1.04, skill_percent=MeanInterval(6.2, -1.0, 13.4),
+        base_rate_log_score=1.07, brain_log_score=1.04, skill_percent=Estimate(6.2, -1.0, 13.4),
     )  # fmt: skip
     said = crowd_record(scores)
 
@@ -137,7 +137,7 @@ def test_the_scores_of_a_crowd_come_with_rounds_votes_and_both_baselines() -> No
 
 
 def test_a_place_by_score_hides_most_of_the_address_and_shows_scores_and_interval() -> None:
-    place = ScoredVoter(1, "A" * 50 + "BCDEFGHI", 34, 0.55, 0.65, 0.9, 1.07, MeanInterval(0.1, 0.02, 0.18), True)
+    place = ScoredVoter(1, "A" * 50 + "BCDEFGHI", 34, 0.55, 0.65, 0.9, 1.07, Estimate(0.1, 0.02, 0.18), True)
 
     said = score_place(place)
 

@@ -8,15 +8,20 @@ import pytest
 from generator.compose.holds import holds_statement, regime_record, regime_reliability
 from generator.compose.regime import regime
 from generator.compose.statistics import statistics
-from generator.values.scores import HoldRecord, HoldScores, MeanInterval, Proportion
+from generator.values.scores import Estimate, HoldRecord, HoldScores
 from tests.support.builders import empty_memory_context, full_context, holds
+from tests.support.known import rate_of
 
 LIVE = holds().live
-SKILL = MeanInterval(5.0, 1.0, 9.0)
+SKILL = Estimate(5.0, 1.0, 9.0)
 
 
 def of(n: int, hits: int) -> HoldScores:
-    return replace(LIVE, n=n, held=Proportion(hits, n, round(100 * hits / n, 1), 50.0, 90.0))
+    return replace(
+        LIVE,
+        n=n,
+        held=rate_of(hits, n, round(100 * hits / n, 1), 50.0, 90.0),
+    )
 
 
 def test_each_figure_of_the_body_is_that_of_the_live_record() -> None:
@@ -64,12 +69,12 @@ def test_before_the_first_case_it_says_so() -> None:
     ("skill", "verdict"),
     [
         (SKILL, "5% (1 to 9%)"),
-        (MeanInterval(5.0, -1.0, 9.0), "5% (-1 to 9%)"),
-        (MeanInterval(-5.0, -9.0, -1.0), "-5% (-9 to -1%)"),
+        (Estimate(5.0, -1.0, 9.0), "5% (-1 to 9%)"),
+        (Estimate(-5.0, -9.0, -1.0), "-5% (-9 to -1%)"),
     ],
 )
-def test_a_skill_comes_with_its_interval(skill: MeanInterval, verdict: str) -> None:
-    scores = replace(of(1000, 700), climate_skill_percent=skill, persistence_skill_percent=MeanInterval())
+def test_a_skill_comes_with_its_interval(skill: Estimate, verdict: str) -> None:
+    scores = replace(of(1000, 700), climate_skill_percent=skill, persistence_skill_percent=None)
 
     assert holds_statement(HoldRecord(live=scores)) == (
         "Of 1000 labels 70.0% (95% interval 50.0 to 90.0%) still stood 4 hours later; the mean chance was 72.0%. "
@@ -78,7 +83,7 @@ def test_a_skill_comes_with_its_interval(skill: MeanInterval, verdict: str) -> N
 
 
 def test_without_a_skill_none_is_claimed() -> None:
-    none = replace(of(100, 70), climate_skill_percent=MeanInterval(), persistence_skill_percent=MeanInterval())
+    none = replace(of(100, 70), climate_skill_percent=None, persistence_skill_percent=None)
 
     assert "skill" not in holds_statement(HoldRecord(live=none))
 

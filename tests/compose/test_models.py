@@ -1,13 +1,17 @@
 """The models forbid extras, are frozen, and describe every field."""
 
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
+import generator.values
 from generator.compose.body import Body, encode
 from generator.compose.scores import Probabilities
 from generator.site.openapi.paths import component_schemas
+from generator.values.published import PUBLISHED
 from tests.support.bodies import bodies
 from tests.support.builders import CONTEXTS
 
@@ -23,6 +27,24 @@ def test_a_model_is_frozen_closed_and_described(model: type[Body]) -> None:
     assert model.model_config["extra"] == "forbid"
     assert model.__doc__
     assert [name for name, field in model.model_fields.items() if not field.description] == []
+
+
+def values() -> list[type[Any]]:
+    """Return every value that is published as it is."""
+    modules = [import_module(f"generator.values.{module.name}") for module in iter_modules(generator.values.__path__)]
+    classes = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
+    return sorted((kind for kind in classes if hasattr(kind, "__pydantic_config__")), key=str)
+
+
+@pytest.mark.parametrize("value", values())
+def test_a_published_value_is_frozen_described_and_requires_every_field(value: type[Any]) -> None:
+    schema = TypeAdapter(value).json_schema()
+
+    assert value.__dataclass_params__.frozen
+    assert value.__pydantic_config__ == PUBLISHED
+    assert schema["description"]
+    assert [name for name, field in schema["properties"].items() if "description" not in field] == []
+    assert schema["required"] == list(schema["properties"])
 
 
 def test_an_extra_field_is_refused() -> None:

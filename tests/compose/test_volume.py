@@ -15,9 +15,10 @@ import pytest
 from generator.catalog.endpoints import ENDPOINTS
 from generator.compose.all import compose_free
 from generator.values.rounds import Event
-from generator.values.scores import MeanInterval, MoveScores, Proportion
+from generator.values.scores import Estimate, MoveScores
 from tests.support.bodies import free
 from tests.support.builders import CONTEXTS
+from tests.support.known import rate_of
 
 MOST_WORDS: Final = 300
 LESSONS: Final = "teacher-lessons"  # twenty lessons are its content
@@ -47,8 +48,19 @@ def test_words_of_prose_are_counted_wherever_they_lie() -> None:
 def with_moves_scored(state: str) -> dict[str, Any]:
     """Return the free bodies of a state, by endpoint, once the chances of a move have a skill in every record."""
     ctx = CONTEXTS[state]()
-    skill = MeanInterval(12.1, 10.5, 13.5)
-    scores = MoveScores(1480, 63.2, 61.0, Proportion(948, 1480, 64.1, 59.0, 70.1), 0.2, 0.2, 0.6, 0.6, skill, skill)
+    skill = Estimate(12.1, 10.5, 13.5)
+    scores = MoveScores(
+        1480,
+        63.2,
+        61.0,
+        rate_of(948, 1480, 64.1, 59.0, 70.1),
+        0.2,
+        0.2,
+        0.6,
+        0.6,
+        skill,
+        skill,
+    )
     records = {
         name: replace(getattr(ctx.arena, name), move=scores, no_calls=1159)
         for name in ("hourly_record", "arena_record")

@@ -12,13 +12,13 @@ from generator.arena.rates import rate
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.compose.rounds import CrowdChances
-from generator.compose.scores import Estimate, Probabilities, against, hour_of
+from generator.compose.scores import Probabilities, against, hour_of
 from generator.compose.statistics import CrowdRecord
 from generator.site.pages.arena import burst_words, chances_words, crowd_scores, record_words
 from generator.site.pages.recipes import PageView
 from generator.site.pages.record import headline
 from generator.site.words.reference import Reference
-from generator.values.scores import MeanInterval
+from generator.values.scores import Estimate
 from generator.values.votes import Burst, LockedCrowd, RecordCrowd, Tally
 from tests.support import builders
 from tests.support.builders import CONTEXTS, NOW_MS, SEALED_PROBABILITIES, SEALED_SALT
@@ -268,7 +268,7 @@ def test_the_comparison_is_true_of_its_intervals(signs: tuple[int, ...], said: s
     brain, *simple = hour.scores
     ends = {1: (1.0, 3.0), 0: (-1.0, 1.0), -1: (-3.0, -1.0)}
     changed = [
-        replace(one, pinball_saved=(found := MeanInterval(sum(ends[sign]) / 2, *ends[sign])), qlike_saved=found)
+        replace(one, pinball_saved=(found := Estimate(sum(ends[sign]) / 2, *ends[sign])), qlike_saved=found)
         for one, sign in zip(simple, signs, strict=True)
     ]
 

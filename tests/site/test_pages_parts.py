@@ -18,7 +18,7 @@ from generator.site.pages.rounds import who_was_right
 from generator.site.resources import Resources
 from generator.site.words import format as page_format
 from generator.site.words.reference import Reference, type_name
-from generator.values.scores import BacktestScores, Bin, LessonMetrics, MoveScores, Proportion
+from generator.values.scores import BacktestScores, Bin, LessonMetrics, MoveScores, Rate
 from tests.support.builders import NOW_MS, empty_arena
 from tests.support.page_view import Rendered, arena, predictions, view
 from tests.support.ranges import how_far
@@ -174,7 +174,7 @@ def test_the_backtest_is_named_apart_and_in_no_figure_of_the_record() -> None:
 def backtested() -> BacktestScores:
     """Return a backtest whose every rate says so, with 480 hours of ranges and four levels of the chance of a move."""
 
-    def tested(hits: int, n: int) -> Proportion:
+    def tested(hits: int, n: int) -> Rate:
         return rate(hits, n, backtest=True)
 
     levels = tuple(

@@ -212,17 +212,12 @@ def test_a_rate_is_made_in_one_place() -> None:
     makers = {
         path.name
         for path in Path("generator").rglob("*.py")
-        if "Proportion(" in (text := path.read_text())
+        if "Rate(" in (text := path.read_text())
         for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Proportion" and not _is_read(node)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Rate"
     }
 
     assert makers == {"rates.py"} | {"scores.py"}  # `NO_ROUNDS`, of which nothing was counted
-
-
-def _is_read(node: ast.Call) -> bool:
-    """Return whether a rate is read back from a published body, or is a body's model."""
-    return all(keyword.arg is None for keyword in node.keywords) and not node.args
 
 
 @pytest.mark.parametrize(

@@ -69,11 +69,12 @@ from generator.market.observation import (
 )
 from generator.values.chances import OutcomeChances
 from generator.values.hours import Hour, RangeDay, RangeWeek
-from generator.values.ladders import LadderScore, LadderScores, PartitionScore, ReliabilityBin
+from generator.values.ladders import LadderScore, LadderScores, MeanInterval, PartitionScore, ReliabilityBin
 from generator.values.rounds import Event, Lesson, Round
-from generator.values.scores import Bin, ForecastScores, HoldRecord, LessonMetrics, MeanInterval, Pattern, Proportion
+from generator.values.scores import Bin, ForecastScores, HoldRecord, LessonMetrics, Pattern, Rate
 from generator.values.view import ArenaView
 from generator.values.votes import Burst, LockedCrowd, RankedVoter, RecordCrowd, Tally, VoterRanking
+from tests.support.known import rate_of
 from tests.support.markets import market
 from tests.support.ranges import how_far
 
@@ -297,10 +298,10 @@ def reading() -> BrainReading:
     )
 
 
-def rate(n: int, percent: float) -> Proportion:
+def rate(n: int, percent: float) -> Rate:
     if not n:
-        return Proportion(0, 0, None, None, None)
-    return Proportion(round(n * percent / 100), n, percent, percent - 7.123, percent + 7.234)
+        return rate_of(0, 0)
+    return rate_of(round(n * percent / 100), n, *(round(end, 1) for end in (percent, percent - 7.123, percent + 7.234)))
 
 
 def record(kind: str, n: int = 321) -> ForecastScores:

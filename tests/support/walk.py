@@ -1,8 +1,9 @@
 """Helpers that walk published trees."""
 
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from functools import cache
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 from pydantic import BaseModel
 
@@ -35,17 +36,23 @@ def strings(node: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
 
 
 @cache
-def model_paths(model: type[BaseModel], path: Path = ()) -> set[Path]:
-    """Return every key path that a model allows; `*` for the keys of a map."""
+def model_paths(model: type[Any], path: Path = ()) -> set[Path]:
+    """Return every key path that a body, or a value that is published as it is, allows; `*` for the keys of a map."""
     found: set[Path] = set()
-    for name, field in model.model_fields.items():
+    for name, annotation in _fields(model).items():
         found.add((*path, name))
-        found |= _inner(field.annotation, (*path, name))
+        found |= _inner(annotation, (*path, name))
     return found
 
 
+def _fields(model: type[Any]) -> dict[str, Any]:
+    if issubclass(model, BaseModel):
+        return {name: field.annotation for name, field in model.model_fields.items()}
+    return get_type_hints(model)
+
+
 def _inner(annotation: Any, path: Path) -> set[Path]:
-    if isinstance(annotation, type) and issubclass(annotation, Body):
+    if isinstance(annotation, type) and (issubclass(annotation, Body) or is_dataclass(annotation)):
         return model_paths(annotation, path)
     origin = getattr(annotation, "__origin__", None)
     step = {tuple: (*path, "[]"), dict: (*path, "*")}.get(origin, path)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from typing import Final
 from generator.arena.rates import enough_for_skill
 from generator.arena.scoring import UNITS, Ratio, brier_of_units, log_score
 from generator.catalog.formats import rounded
-from generator.values.scores import MeanInterval
+from generator.values.ladders import MeanInterval
 
 _LOG_UNITS: Final = 1_000_000
 _LEAST: Final = 0.001  # no chance is scored for less, so that one surprise does not decide it

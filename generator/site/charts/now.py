@@ -11,7 +11,7 @@ from generator.catalog.durations import DAY_MS
 from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, axis, svg, text
 from generator.site.words.format import BPS_DECIMALS, moment, percent, price, signed
 from generator.values.rounds import Round
-from generator.values.scores import Proportion
+from generator.values.scores import Rate
 
 _MAX_POINTS: Final = 96
 _SHARE: Final = Markup('<rect class="{}" x="{:.2f}" width="{:.2f}" height="10"/>')
@@ -151,7 +151,7 @@ def shares(name: str, label: str, parts: Sequence[tuple[str, str, int]]) -> Mark
     return svg(f"shares-{name}", (100, 10), label, desc, bar, _KIND.format("shares"))
 
 
-def _votes(word: str, votes: Proportion) -> str:
+def _votes(word: str, votes: Rate) -> str:
     if enough(votes):
         return f"{word} {votes.hits:,} ({share(votes)})"
     return f"{word} {votes.hits}"

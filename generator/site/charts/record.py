@@ -15,7 +15,7 @@ from generator.compose.scores import RULE_WORDS, against
 from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row, backtest_ground, of_backtest, row_chart
 from generator.site.words.format import percent, signed
 from generator.site.words.record import between, interval
-from generator.values.scores import Bin, ForecastScores, HorizonRecord, MeanInterval, MoveScores, Proportion
+from generator.values.scores import Bin, Estimate, ForecastScores, HorizonRecord, MoveScores, Rate
 
 BASELINE_NAMES: Final = {"brain": "The brain", "base_rate": "Base rate", "persistence": "Last outcome"}
 _INTERVAL: Final = "95% interval"
@@ -58,7 +58,8 @@ def saved(name: str, scores: Sequence[HorizonRecord], source: Markup | str) -> C
     for record in known:
         for rule in record.scores[1:]:
             label = f"{record.horizon}, {RULE_WORDS[rule.name].removeprefix('the ')}"
-            rows.append(_estimated(label, rule.pinball_saved))
+            if rule.pinball_saved is not None:
+                rows.append(_estimated(label, rule.pinball_saved))
 
     tested = headline.scores[0].inside_90.backtest
     better_or_worse = against(headline).removesuffix(".")
@@ -87,16 +88,16 @@ def _known(scores: Sequence[HorizonRecord]) -> tuple[list[HorizonRecord], Horizo
     return known, known[0] if known else None
 
 
-def _has_interval(hits: Proportion) -> bool:
+def _has_interval(hits: Rate) -> bool:
     return enough(hits) and hits.low_percent is not None
 
 
-def _estimated(label: str, mean: MeanInterval) -> Row:
+def _estimated(label: str, mean: Estimate) -> Row:
     return Row(label, mean.value, percent(mean.value), mean.low, mean.high)
 
 
 def rates(
-    name: str, who: str, rows: Sequence[tuple[str, Proportion]], source: Markup | str, chance: Proportion | None = None
+    name: str, who: str, rows: Sequence[tuple[str, Rate]], source: Markup | str, chance: Rate | None = None
 ) -> Chart | None:
     """Draw hit rates with their intervals next to the chance level; None while too little came due of the first.
 
@@ -186,7 +187,7 @@ def reliability(name: str, scores: MoveScores, source: Markup | str) -> Chart | 
     return Chart(caption, Markup("").join(parts), HEIGHT)
 
 
-def _level(plane: Plane, level: Bin, hit: Proportion, *, tested: bool) -> Markup:
+def _level(plane: Plane, level: Bin, hit: Rate, *, tested: bool) -> Markup:
     """Draw what came of one level of the stated chance, with its interval."""
     said = level.said_percent or 0.0
     came = hit.percent or 0.0
@@ -210,7 +211,7 @@ def _brier_finding(record: ForecastScores) -> str:
     return f"{brain}, always giving the base rate scores {base:.3f} (lower is better)"
 
 
-def _rate_row(label: str, rate: Proportion) -> Row:
+def _rate_row(label: str, rate: Rate) -> Row:
     if not enough(rate):
         return Row(label, None, share(rate))
     return Row(label, rate.percent, f"{share(rate)} of {rate.n:,}", rate.low_percent, rate.high_percent)

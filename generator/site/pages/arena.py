@@ -18,7 +18,6 @@ from generator.compose.rounds import (
     live_bursts,
     voters_with_record,
 )
-from generator.compose.scores import Rate
 from generator.compose.statistics import CrowdRecord, crowd_record
 from generator.compose.teacher_lessons import ScorePlace, TeacherLessonsResponse, TeacherPattern
 from generator.site.charts.now import live_round, shares
@@ -26,7 +25,6 @@ from generator.site.charts.plot import Chart
 from generator.site.words.format import band, count, moment, percent, price, signed_bps, when
 from generator.site.words.votes import votes_shown, votes_words
 from generator.values.rounds import Round
-from generator.values.scores import Proportion
 from generator.values.votes import Burst, Tally
 
 
@@ -118,10 +116,7 @@ def voters(body: TeacherLessonsResponse) -> Voters:
     """Return what the page shows of leaderboard and patterns in the published teacher-lessons answer."""
     board = body.leaderboard
     return Voters(
-        places=tuple(
-            Place(place.place, place.voter, in_full(_proportion(place.hit)), place.provisional)
-            for place in board.places
-        ),
+        places=tuple(Place(place.place, place.voter, in_full(place.hit), place.provisional) for place in board.places),
         by_score=tuple(map(_score_place, board.by_score)),
         gave_chances=board.gave_chances,
         too_few_scored=board.gave_chances_below_30,
@@ -183,16 +178,11 @@ def _pattern(pattern: TeacherPattern) -> PatternRow:
     return PatternRow(
         when=pattern.when,
         rounds=pattern.rounds,
-        brain=share(_proportion(pattern.brain)),
-        people=share(_proportion(pattern.crowd)),
-        both_wrong=share(_proportion(pattern.both_wrong)),
+        brain=share(pattern.brain),
+        people=share(pattern.crowd),
+        both_wrong=share(pattern.both_wrong),
         finding=pattern.finding,
     )
-
-
-def _proportion(published: Rate) -> Proportion:
-    """Return a published rate as the value that is written in words."""
-    return Proportion(**published.model_dump())
 
 
 def crowd_words(ctx: TickContext) -> str:

@@ -23,7 +23,7 @@ from generator.site.charts.ranges import how_far
 from generator.site.words.format import count, percent, price, signed
 from generator.site.words.record import interval
 from generator.values.hours import PredictionMade
-from generator.values.scores import Proportion
+from generator.values.scores import Rate
 
 BEARS: Final = {
     Side.FOR: "agrees with the call",
@@ -243,7 +243,7 @@ def _calls(resolved: Sequence[PredictionMade], *, backtest: bool) -> str:
     return f"Calls{tested}: {counted(hits, 'calls')} were right{_judged(hits, called)}.{no_call}"
 
 
-def _judged(hits: Proportion, called: Sequence[PredictionMade]) -> str:
+def _judged(hits: Rate, called: Sequence[PredictionMade]) -> str:
     if not enough(hits):
         return ", too few to tell"
 

@@ -28,16 +28,16 @@ from generator.site.pages.rounds import FinishedRound, NamedRate, crowds
 from generator.site.words.format import NOT_YET, UNKNOWN, percent, signed
 from generator.site.words.record import FirstFigure, far_figure, interval
 from generator.values.hours import PredictionMade
-from generator.values.ladders import PartitionScore
+from generator.values.ladders import MeanInterval, PartitionScore
 from generator.values.scores import (
     BacktestScores,
     Bin,
+    Estimate,
     ForecastScores,
     HoldRecord,
     HorizonRecord,
-    MeanInterval,
     MoveScores,
-    Proportion,
+    Rate,
 )
 from generator.values.view import ArenaView
 
@@ -341,9 +341,9 @@ def _partition(score: PartitionScore | None) -> PartitionRow | None:
     return PartitionRow(score.n, score.brier, score.base_rate_brier, skill_of(score.skill_percent))
 
 
-def skill_of(skill: MeanInterval) -> str:
+def skill_of(skill: Estimate | MeanInterval | None) -> str:
     """Write a skill with its interval; below ten days or ten events there is none."""
-    if skill.low is None or skill.high is None:
+    if skill is None or skill.low is None or skill.high is None:
         return NOT_YET
     return f"{signed(skill.value, 1)} ({signed(skill.low, 1)} to {signed(skill.high, 1)})"
 
@@ -410,7 +410,7 @@ def _backtest(tested: BacktestScores | None) -> BacktestView | None:
     return BacktestView(tuple(far), rows)
 
 
-def _by_asset(whole: Proportion, resolved: Sequence[PredictionMade]) -> tuple[NamedRate, ...]:
+def _by_asset(whole: Rate, resolved: Sequence[PredictionMade]) -> tuple[NamedRate, ...]:
     """Return how often the live calls came true: of all, then of each asset that has any."""
     live = [prediction for prediction in resolved if not prediction.warm_up]
     rows = [NamedRate("All", whole)]
@@ -463,7 +463,7 @@ def _holds(record: HoldRecord) -> HoldsView:
     return HoldsView(holds_statement(record), _levels(scores.bins), rows, is_tested)
 
 
-def _calls(rates: Mapping[Call, Proportion]) -> tuple[CallRow, ...]:
+def _calls(rates: Mapping[Call, Rate]) -> tuple[CallRow, ...]:
     """Return each call with its count, how often it came true, and its interval."""
     return tuple(
         CallRow(CALL[call], f"{hits.n:,}", share(hits), interval(hits)) for call, hits in rates.items() if hits.n

@@ -14,7 +14,7 @@ from generator.site.charts.plot import Chart
 from generator.site.charts.record import rates
 from generator.site.words.format import ms_of, signed_bps
 from generator.site.words.votes import apart
-from generator.values.scores import LessonMetrics, Proportion
+from generator.values.scores import LessonMetrics, Rate
 from generator.values.view import ArenaView
 from generator.values.votes import Tally
 
@@ -104,7 +104,7 @@ class NamedRate(NamedTuple):
     """How often one of those that are compared was right."""
 
     name: str
-    hit: Proportion
+    hit: Rate
 
 
 class WhoWasRight(NamedTuple):
@@ -113,10 +113,10 @@ class WhoWasRight(NamedTuple):
     chart: Chart | None
     tested: bool  # whether the chart is of the backtest
     needed: int
-    brain: Proportion
+    brain: Rate
     people: tuple[NamedRate, ...]
     real: bool  # whether all votes are of real voters
-    agreement: Proportion
+    agreement: Rate
     patterns: tuple[PatternCount, ...]
     warm_up: int
     total: int

@@ -9,7 +9,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS
 from generator.compose.scores import hour_of
 from generator.site.words.format import UNKNOWN, moment, percent
-from generator.values.scores import Proportion
+from generator.values.scores import Rate
 from generator.values.view import ArenaView
 
 
@@ -75,7 +75,7 @@ def _backtested(arena: ArenaView) -> str:
     return f"In a backtest before the start {counted(hour.scores[0].inside_90, 'moves')} ended inside the 90% range."
 
 
-def interval(rate: Proportion) -> str:
+def interval(rate: Rate) -> str:
     """Write the interval of a rate; the cases of a count are too few for one."""
     if not enough(rate):
         return UNKNOWN

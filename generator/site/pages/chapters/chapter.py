@@ -14,7 +14,7 @@ from generator.catalog.text.chapters import REMARKS
 from generator.site.charts.plot import Chart
 from generator.site.words.month import HourlyMonth
 from generator.values.hours import PredictionMade
-from generator.values.scores import Proportion
+from generator.values.scores import Rate
 from generator.values.view import ArenaView
 
 OWN_RECORD: Final = "Source: own record."
@@ -104,7 +104,7 @@ def _blocks(cases: Iterable[tuple[int, int, int]], length_ms: int) -> Ratio:
     return ratio
 
 
-def share_of(cases: Iterable[Case], *, hours: int = 1) -> Proportion:
+def share_of(cases: Iterable[Case], *, hours: int = 1) -> Rate:
     """Return how often something came true, with its interval by blocks where there are cases and blocks enough."""
     ratio = in_blocks(((at_ms, int(came), 1) for at_ms, came in cases), hours=hours)
     if ratio.blocks >= ENOUGH_BLOCKS and ratio.below >= ENOUGH:
@@ -112,10 +112,10 @@ def share_of(cases: Iterable[Case], *, hours: int = 1) -> Proportion:
     return part(ratio.above, ratio.below)
 
 
-def counted(of: Proportion) -> str:
+def counted(of: Rate) -> str:
     """Write a count, and as a share of a hundred with its interval where there is one.
 
-    >>> counted(part(3, 10)), counted(Proportion(120, 400, 30.0, 24.6, 36.1))
+    >>> counted(part(3, 10)), counted(rate(120, 400))
     ('3 of 10', '120 of 400, 30 in 100 (25 to 36 allowing for luck)')
     """
     words = f"{of.hits:,} of {of.n:,}"
@@ -124,7 +124,7 @@ def counted(of: Proportion) -> str:
     return f"{words}, {of.percent:.0f} in 100 ({of.low_percent:.0f} to {of.high_percent:.0f} allowing for luck)"
 
 
-def remark(name: str, of: Proportion, against: float) -> str:
+def remark(name: str, of: Rate, against: float) -> str:
     """Say what a share shows against another one, percent: each case of `REMARKS` looks at the interval."""
     said = REMARKS[name]
     if of.low_percent is None or of.high_percent is None:
@@ -134,7 +134,7 @@ def remark(name: str, of: Proportion, against: float) -> str:
     return said.below if of.high_percent < against else said.inside
 
 
-def share_guess(of: Proportion) -> Guess:
+def share_guess(of: Rate) -> Guess:
     """Ask for a share of a hundred, or for a count where there are few cases."""
     if of.low_percent is None:
         return Guess(of.hits, 0, of.n, 1, f"{{}} of {of.n}")

@@ -28,7 +28,7 @@ from generator.site.pages.chapters.chapter import (
 )
 from generator.site.words.format import day, percent, price, signed
 from generator.site.words.month import HourlyMonth, pairs
-from generator.values.scores import Proportion
+from generator.values.scores import Rate
 
 NAME: Final = ASSET_NAMES[DEFAULT_ASSET]
 PRICES: Final = "Source: candles of the last month, at full hours."
@@ -299,7 +299,7 @@ def _beyond(deviations: float) -> float:
     return 2 * _NORMAL.cdf(-deviations)
 
 
-def _tails(beyond: Proportion, expected: float) -> str:
+def _tails(beyond: Rate, expected: float) -> str:
     """Say whether tails are fat, where hours enough went so far or should have."""
     if max(beyond.hits, expected) < _ENOUGH_FAR:
         return REMARKS["tails"].few
