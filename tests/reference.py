@@ -18,7 +18,6 @@ from gateway.http.answers import PROBLEMS
 from gateway.http.metrics import Metrics as GatewayMetrics
 from gateway.payments.parse import FORBIDDEN
 from gateway.settings import GatewaySettings
-from gateway.wire.refusals import Refusal
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import (
     DISCOVERY_FILES,
@@ -261,7 +260,6 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     ),
     "report": lambda: table("place, case, wording", sentences(REPORT_GROUPS)),
     "paid": lambda: table("place, case, wording", sentences(PAID_GROUPS, SPELL.groups)),
-    "ballots": lambda: "; ".join(map(str, Refusal)) + ".\n",
 }
 
 

@@ -113,7 +113,7 @@ def test_every_kind_of_log_entry_and_every_column_has_its_row() -> None:
 
     kinds = Audit().readers
     assert len(kinds) == 18 + 4 * len(SEALED)
-    assert [kind for kind in kinds if f"| `{kind}` |" not in text] == []
+    assert [kind for kind in kinds if f"- `{kind}`, " not in text] == []
     assert [name for name in columns if f"`{name}`" not in text] == []
 
 
