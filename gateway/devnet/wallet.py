@@ -13,7 +13,7 @@ from x402.extensions.payment_identifier import (
     declare_payment_identifier_extension,
     is_payment_identifier_extension,
 )
-from x402.http.utils import decode_payment_required_header, encode_payment_signature_header
+from x402.http.utils import encode_payment_signature_header
 from x402.schemas import PaymentPayload, PaymentRequired, PaymentRequirements
 
 from gateway.devnet.errors import WalletError
@@ -22,6 +22,7 @@ from gateway.devnet.transactions import parse_item, signed
 from gateway.wire.algorand import MIN_FEE
 from gateway.wire.groups import payment_group
 from gateway.wire.networks import Network
+from gateway.wire.required import read_required
 
 VALIDITY_ROUNDS: Final = 1_000
 """About 47 minutes on the devnet: a payment whose answer is lost stays payable while the buyer asks again."""
@@ -64,11 +65,13 @@ def pay(  # noqa: PLR0917
         WalletError: the header cannot be read, no such offer, another asset, a price above the limit.
     """
     try:
-        challenge = decode_payment_required_header(header)
-    except (ValueError, AttributeError, RecursionError) as problem:
+        required = read_required(header)
+        is_of_version_2 = required.get("x402Version", 2) == 2
+        challenge = PaymentRequired.model_validate(required) if is_of_version_2 else None
+    except ValueError as problem:
         raise WalletError("the 402 answer carries no readable PAYMENT-REQUIRED header") from problem
 
-    if not isinstance(challenge, PaymentRequired):
+    if challenge is None:
         raise WalletError("the 402 answer is not of x402 version 2")
     offer = _choose(challenge, identity, max_amount_atomic)
     return sign(challenge, offer, key, identity, last_round, valid_rounds)

@@ -33,9 +33,9 @@ from generator.brain.side import SIDES
 from generator.brain.smoothing import DAY_BARS, HOUR_BARS
 from generator.brain.structure import counts, structures
 from generator.catalog.durations import MINUTE_MS
-from generator.catalog.formats import clock
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text import labels, readings
+from generator.catalog.text.figures import day_and_clock
 from generator.catalog.text.happened import MarketFacts
 from generator.catalog.text.lessons import HoursOnRecord
 from generator.catalog.words import (
@@ -319,8 +319,8 @@ class _Assembly:
         if hole:
             begin_ms, end_ms = hole
             now_ms = self.t_ms + BAR_MS
-            begin = clock(begin_ms, now_ms)
-            end = clock(end_ms, now_ms)
+            begin = day_and_clock(begin_ms, now_ms)
+            end = day_and_clock(end_ms, now_ms)
             minutes = (end_ms - begin_ms) // MINUTE_MS
             missing.append(readings.HOLE.format(begin=begin, end=end, minutes=minutes))
         counters = self.measures.counters

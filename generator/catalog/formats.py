@@ -1,4 +1,4 @@
-"""How numbers and times are written in public. The one place that rounds."""
+"""How numbers and times are published, rounded here alone; `generator.catalog.text.figures` puts them in words."""
 
 import math
 from datetime import UTC, datetime
@@ -83,6 +83,16 @@ def iso(ms: int) -> str:
     return datetime.fromtimestamp(ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def iso_of_s(at: float) -> str:
+    """Write UTC seconds as ISO 8601 with `Z`, whole seconds."""
+    return iso(int(at) * 1000)
+
+
+def moment(ms: float) -> datetime:
+    """Return UTC milliseconds as an aware time."""
+    return datetime.fromtimestamp(ms / 1000, UTC)
+
+
 def ms_of(text: str) -> int:
     """Return a published time in UTC ms."""
     return round(datetime.fromisoformat(text).timestamp() * 1000)
@@ -91,17 +101,3 @@ def ms_of(text: str) -> int:
 def iso_or_none(ms: int | None) -> str | None:
     """Write a time that may be unknown."""
     return None if ms is None else iso(ms)
-
-
-def clock(at_ms: int | None, now_ms: int) -> str | None:
-    """Write a time as `14:05`, one of another day (UTC) with its date, `20 Nov 14:05`; None where unknown.
-
-    >>> clock(50_700_000, 86_399_000), clock(50_700_000, 86_400_000)
-    ('14:05', '1 Jan 14:05')
-    """
-    if at_ms is None:
-        return None
-    at = datetime.fromtimestamp(at_ms / 1000, UTC)
-    if at.date() == datetime.fromtimestamp(now_ms / 1000, UTC).date():
-        return at.strftime("%H:%M")
-    return f"{at.day} {at.strftime('%b %H:%M')}"

@@ -7,13 +7,13 @@ import json
 import re
 import sys
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from generator.catalog.formats import iso_of_s
 from generator.errors import GeneratorError
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _row(stored: dict[str, Any]) -> dict[str, Any]:
 
     for name in ("created_at", "closed_at"):
         if row[name] is not None:
-            row[name] = datetime.fromtimestamp(row[name], UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            row[name] = iso_of_s(row[name])
     return row
 
 

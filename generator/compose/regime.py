@@ -13,11 +13,11 @@ from generator.brain.structure import Counts
 from generator.catalog import words
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.formats import clock, iso, percent, probabilities, share
+from generator.catalog.formats import iso, percent, probabilities, share
 from generator.catalog.links import METHODOLOGY
 from generator.catalog.text.answers import NO_DAY_BEFORE, REGIME_RELIABILITY, clause
+from generator.catalog.text.figures import HYPHEN, day_and_clock, signed
 from generator.catalog.text.labels import REGIME
-from generator.catalog.text.market import signed
 from generator.compose.body import Body, absent
 from generator.compose.coins import ExpectedMove, Quoted, call_of, expected_move_of, quoted, trend_of, volatility_of
 from generator.compose.context import Change, TickContext
@@ -349,7 +349,7 @@ def regime_change(ctx: TickContext) -> str:
 def _regime_began(ctx: TickContext, name: str) -> str:
     """Say since when the regime is what it is, and what it was before, of a market not read 24 hours ago."""
     now = ctx.reading.regime if ctx.reading else _UNREAD
-    since = clock(now.since_ms, ctx.observation.market_ms)
+    since = day_and_clock(now.since_ms, ctx.observation.market_ms)
     began = f"The regime has been {name} since {since} UTC" if since else f"The regime is {name}"
     previous = now.previous
     if previous is None or REGIME[previous] == name:
@@ -388,9 +388,11 @@ def _movers(ctx: TickContext) -> list[Change]:
 
     strongest = max(changes_24h, key=changes_24h.__getitem__)
     weakest = min(changes_24h, key=changes_24h.__getitem__)
+    highest = changes_24h[strongest]
+    lowest = changes_24h[weakest]
     return [
-        _mover("strongest", strongest, f"the highest change over 24 hours: {signed(changes_24h[strongest], 2)}"),
-        _mover("weakest", weakest, f"the lowest change over 24 hours: {signed(changes_24h[weakest], 2)}"),
+        _mover("strongest", strongest, f"the highest change over 24 hours: {signed(highest, minus=HYPHEN)}"),
+        _mover("weakest", weakest, f"the lowest change over 24 hours: {signed(lowest, minus=HYPHEN)}"),
     ]
 
 

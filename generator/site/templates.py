@@ -12,7 +12,7 @@ from generator.arena.rates import in_full, share
 from generator.catalog import assets, counts, discovery, downloads, endpoints, links, measured, pages, products
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso
-from generator.catalog.text import answers, chapters, concepts, labels, questions
+from generator.catalog.text import answers, chapters, concepts, figures, labels, questions
 from generator.catalog.text.glossary import glossary
 from generator.site.charts.history import WINDOWS
 from generator.site.resources import Assets, Resources
@@ -62,25 +62,25 @@ def environment(resources: Resources) -> Environment:
     env.filters.update(
         {
             "asset_path": links.asset_path,
-            "band": words.band,
+            "band": figures.band,
             "chapter_path": links.chapter_path,
             "clock": words.clock,
             "coded": words.coded,
-            "count": words.count,
-            "day": words.day,
-            "duration": words.duration,
+            "count": figures.count,
+            "day": figures.day,
+            "duration": figures.duration,
             "embedded": links.embedded,
             "iso": iso,
-            "left": words.left,
-            "percent": words.percent,
+            "left": figures.left,
+            "percent": figures.percent,
             "outcome": labels.OUTCOME.__getitem__,
-            "price": words.price,
+            "price": figures.price,
             "priced": _priced,
             "rate": in_full,
             "share": share,
-            "shift": words.shift,
-            "signed": words.signed,
-            "usd": words.usd,
+            "shift": figures.shift,
+            "signed": figures.signed,
+            "usd": figures.usd,
             "when": words.when,
             "word": words.word,
         }

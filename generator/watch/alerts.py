@@ -8,10 +8,10 @@ been gone for an hour, with the time at which it went.
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from gateway.wire.foreign import read_json
+from generator.catalog.formats import iso_of_s
 from generator.watch.judge import FAULTS, Anchors, Found
 
 QUIET_S: Final = 3_600.0
@@ -52,7 +52,7 @@ class Message:
             "fault": self.fault,
             "subject": self.subject,
             "event": self.event,
-            "since": _iso(self.since),
+            "since": iso_of_s(self.since),
             "text": self.text,
             "runbook": f"{runbook}#{self.fault}",
         }
@@ -136,12 +136,8 @@ def _event(name: str, alert: Alert, now: float) -> str | None:
 def _message(key: Key, event: str, alert: Alert) -> Message:
     text = alert.text
     if alert.gone_at is not None:
-        text = f"over since {_iso(alert.gone_at)}: {text}"
+        text = f"over since {iso_of_s(alert.gone_at)}: {text}"
     return Message(key.name, key.subject, event, alert.since, text)
-
-
-def _iso(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 LASTING_S: Final[Mapping[str, float]] = {fault.name: fault.lasting_s for fault in FAULTS}

@@ -6,7 +6,6 @@ Every fault is found within three minutes of its start, or of crossing its limit
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
 from gateway.wire.limits import (
@@ -25,6 +24,7 @@ from gateway.wire.limits import (
     VAULT_AGE_S,
     WITNESS_S,
 )
+from generator.catalog.formats import iso_of_s
 from generator.watch.health import Health
 from generator.watch.seen import Folder, Gateway, Seen
 
@@ -114,7 +114,7 @@ def _tick(seen: Seen, _before: Anchors) -> Found | None:
     age_s = seen.at - seen.release.generated_at
     if age_s <= TICK_AGE_S:
         return {}
-    text = f"the last release is of {_clock(seen.release.generated_at)}, {age_s:.0f} s ago; one a minute is due"
+    text = f"the last release is of {iso_of_s(seen.release.generated_at)}, {age_s:.0f} s ago; one a minute is due"
     return _only("late", text)
 
 
@@ -240,7 +240,7 @@ def _witness(seen: Seen, _before: Anchors) -> Found | None:
     if seen.generator is None:
         return None
     silent = {
-        name: Finding("silent", f"{name} has signed no head of the log since {_clock(since)}")
+        name: Finding("silent", f"{name} has signed no head of the log since {iso_of_s(since)}")
         for name, since in seen.generator.witnesses.items()
         if seen.at - since > WITNESS_S
     }
@@ -324,10 +324,6 @@ def _restarted(seen: Seen, before: Anchors) -> Found | None:
 
 def _unsent(seen: Seen, _before: Anchors) -> Found | None:
     return _said(seen.unsent)
-
-
-def _clock(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 FAULTS: Final = (

@@ -11,7 +11,7 @@ from generator.brain.engine import Engine
 from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.durations import DAY_MS, HOUR_MS
-from generator.catalog.formats import clock
+from generator.catalog.text.figures import day_and_clock
 from generator.catalog.words import MarketStructure
 from generator.market.bars import BAR_MS, BarFrame
 from tests.support.markets import market
@@ -97,7 +97,7 @@ def test_a_hole_of_85_minutes_is_named_in_the_limitations() -> None:
 
     named = [text for text in limitations if "no bars came between" in text]
     assert len(named) == 1
-    assert f"between {clock(int(frame.t[begin]), int(frame.t[-1]))} and" in named[0]
+    assert f"between {day_and_clock(int(frame.t[begin]), int(frame.t[-1]))} and" in named[0]
     assert "(85 minutes)" in named[0]
     assert not [text for text in read(frame).limitations if "no bars came" in text]
 

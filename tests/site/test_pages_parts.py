@@ -9,6 +9,7 @@ import pytest
 from generator.arena.rates import rate
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
+from generator.catalog.text import figures
 from generator.errors import PublishError
 from generator.site.charts.now import shares, sparkline
 from generator.site.charts.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Chart
@@ -38,24 +39,24 @@ from tests.support.ranges import how_far
     ],
 )
 def test_prices_keep_six_digits_and_no_noise(value: float | None, text: str) -> None:
-    assert page_format.price(value) == text
+    assert figures.price(value) == text
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [(1.234, "+1.23%"), (-0.5, "\N{MINUS SIGN}0.50%"), (-0.001, "0.00%"), (None, "unknown")]
 )
 def test_changes_carry_their_sign_unless_they_are_nothing(value: float | None, text: str) -> None:
-    assert page_format.signed(value).replace("\xa0", " ") == text
+    assert figures.signed(value).replace("\xa0", " ") == text
 
 
 def test_a_move_and_its_band_keep_every_digit_that_is_published() -> None:
-    assert (page_format.signed_bps(6.1), page_format.band(6.0)) == ("+0.061%", "0.060%")
-    assert (page_format.signed_bps(None), page_format.band(None)) == ("unknown", "unknown")
+    assert (figures.signed_bps(6.1), figures.band(6.0)) == ("+0.061%", "0.060%")
+    assert (figures.signed_bps(None), figures.band(None)) == ("unknown", "unknown")
 
 
 @pytest.mark.parametrize(("minutes", "text"), [(7, "7 min"), (443, "7 h 23 min"), (3000, "2 d 2 h"), (None, "unknown")])
 def test_spans_use_their_largest_units(minutes: int | None, text: str) -> None:
-    assert page_format.duration(minutes) == text
+    assert figures.duration(minutes) == text
 
 
 def test_back_ticks_become_code_and_the_rest_is_escaped() -> None:
@@ -268,6 +269,6 @@ def test_the_landing_page_says_one_change_of_a_day_in_cell_and_picture() -> None
     html = Rendered(of)["/index.html"].decode()
 
     for asset, coin in of.bodies.main_brain.coins.items():
-        change = page_format.signed(coin.change_24h)
+        change = figures.signed(coin.change_24h)
         assert f"{asset}: {change} over 24 hours" in html
         assert f">{change}<" in html

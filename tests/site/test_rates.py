@@ -20,6 +20,7 @@ from sqlalchemy import update
 from generator.arena.rates import ENOUGH, in_full, rate, share
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
+from generator.catalog.formats import moment
 from generator.catalog.links import asset_path
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose
@@ -31,7 +32,6 @@ from generator.site.files.feeds import asset_feeds, feeds
 from generator.site.files.pictures import drawings, svg
 from generator.site.pages.render import Pages
 from generator.site.resources import Resources
-from generator.site.words.format import moment
 from generator.values.hours import PredictionMade
 from generator.values.rounds import Round
 from tests.support.builders import HOUR_MS, NOW_MS

@@ -1,11 +1,21 @@
-"""Figures as people say them: sizes, prices, times ago, shares, spans of a record."""
+"""Numbers and times in words: every figure of a text, page, picture or chart is written here.
+
+Figures that are published as numbers are rounded by `generator.catalog.formats`, amounts of USDC are written by
+`generator.catalog.money`. What may be unknown is then the word `unknown`, never a number.
+"""
 
 import math
 from typing import Final
 
 from generator.catalog.counts import in_words
+from generator.catalog.formats import moment
 
+UNKNOWN: Final = "unknown"
+NOT_YET: Final = "none yet"
 MINUS: Final = "\N{MINUS SIGN}"
+HYPHEN: Final = "-"  # the minus of bodies and terminals, which ASCII has
+BPS_DECIMALS: Final = 3  # of a percentage: basis points are published with one
+_NARROW: Final = "\N{NO-BREAK SPACE}"
 UNCHANGED: Final = 0.05  # percent, below which nothing is said to have moved
 _WHOLE_FROM: Final = 10.0  # percent, from which on a size has no decimals
 _HOUR: Final = 1.0
@@ -24,15 +34,54 @@ def size(percent: float) -> str:
     return f"{value:.0f}%" if round(value, 1) >= _WHOLE_FROM else f"{value:.1f}%"
 
 
-def signed(percent: float) -> str:
-    """Write a move with its sign, a true minus and not a hyphen.
+def signed_size(percent: float) -> str:
+    """Write the size of a move with its sign, a true minus and not a hyphen.
 
-    >>> signed(2.44), signed(-3.3) == f"{MINUS}3.3%", signed(0.01)
+    >>> signed_size(2.44), signed_size(-3.3) == f"{MINUS}3.3%", signed_size(0.01)
     ('+2.4%', True, '0%')
     """
     if abs(percent) < UNCHANGED:
         return "0%"
     return f"{'+' if percent > 0 else MINUS}{size(percent)}"
+
+
+def percent(value: float | None, decimals: int = 1) -> str:
+    """Write a value that is already in percent."""
+    if value is None:
+        return UNKNOWN
+    return f"{value:.{decimals}f}%".replace("-", MINUS)
+
+
+def signed(value: float | None, decimals: int = 2, minus: str = MINUS) -> str:
+    """Write a change in percent with its sign, so that colour is never needed; nothing has none.
+
+    >>> signed(1.234), signed(-0.26, 1, HYPHEN), signed(-0.001), signed(None)
+    ('+1.23%', '-0.3%', '0.00%', 'unknown')
+    """
+    if value is None:
+        return UNKNOWN
+
+    rounded = round(value, decimals)
+    text = f"{abs(rounded):.{decimals}f}%"
+    if rounded > 0:
+        return f"+{text}"
+    if rounded < 0:
+        return f"{minus}{text}"
+    return text
+
+
+def signed_bps(value: float | None) -> str:
+    """Write a change in basis points as one in percent, with its sign and every digit that is published."""
+    if value is None:
+        return UNKNOWN
+    return signed(value / 100, BPS_DECIMALS)
+
+
+def band(bps: float | None) -> str:
+    """Write a neutral band in percent, with every digit that is published: a move may end just inside or outside."""
+    if bps is None:
+        return UNKNOWN
+    return percent(bps / 100, BPS_DECIMALS)
 
 
 def way(percent: float) -> str:
@@ -74,6 +123,95 @@ def about_dollars(amount: float) -> str:
         return f"${value:,.0f}"
     decimals = 2 if value >= 1 else 1 - math.floor(math.log10(value))
     return f"${value:.{decimals}f}"
+
+
+def price(value: float | None) -> str:
+    """Write a USD price: 6 significant digits, 8 decimals at most, no zeros after the cents; from $10,000 on whole."""
+    if value is None:
+        return UNKNOWN
+    magnitude = math.floor(math.log10(value)) if value > 0 else 0
+    if magnitude > 3:
+        return f"${value:,.0f}"
+
+    decimals = min(8, max(0, 5 - magnitude))
+    units, _, fraction = f"{value:,.{decimals}f}".partition(".")
+    return f"${units}.{fraction.rstrip('0'):0<2}"
+
+
+def usd(value: float | None) -> str:
+    """Write a large USD amount with three significant digits and a unit."""
+    if value is None:
+        return UNKNOWN
+    for size, unit in ((1e9, "bn"), (1e6, "m"), (1e3, "k")):
+        if value >= size:
+            return f"${value / size:.3g}{_NARROW}{unit}"
+    return f"${value:.3g}"
+
+
+def billions(amount: float) -> str:
+    """Write a large amount with its unit in full: `$1.2 billion`, `$340 million`."""
+    return f"${amount / 1e9:.1f} billion" if amount >= 1e9 else f"${amount / 1e6:.0f} million"
+
+
+def count(number: int, singular: str, plural: str | None = None) -> str:
+    """Write a number and its noun, e.g. `1 vote`, `1,204 votes`; without a plural, with an s."""
+    if number == 1:
+        return f"1 {singular}"
+    return f"{number:,} {plural or singular + 's'}"
+
+
+def clock(ms: int) -> str:
+    """Write the time of day, UTC: 09:53."""
+    return f"{moment(ms):%H:%M}"
+
+
+def day_and_clock(at_ms: int | None, now_ms: int) -> str | None:
+    """Write a time as `14:05`, one of another day (UTC) with its date, `20 Nov 14:05`; None where unknown.
+
+    >>> day_and_clock(50_700_000, 86_399_000), day_and_clock(50_700_000, 86_400_000)
+    ('14:05', '1 Jan 14:05')
+    """
+    if at_ms is None:
+        return None
+    at = moment(at_ms)
+    return clock(at_ms) if at.date() == moment(now_ms).date() else f"{at.day} {at:%b %H:%M}"
+
+
+def clock_of_day(at_ms: int, now_ms: int) -> str:
+    """Write a time of the last day, e.g. `14:05 UTC yesterday`."""
+    is_today = moment(at_ms).date() == moment(now_ms).date()
+    return f"{clock(at_ms)} UTC {'today' if is_today else 'yesterday'}"
+
+
+def day(ms: int) -> str:
+    """Write a moment in short, where the year is not in question: 20 Nov, 09:53."""
+    return f"{moment(ms):%-d %b, %H:%M}"
+
+
+def left(ms: int) -> str:
+    """Write a span of milliseconds as MM:SS; nothing is left below zero."""
+    minutes, seconds = divmod(max(0, ms) // 1000, 60)
+    return f"{minutes:02d}:{seconds:02d}"
+
+
+def duration(minutes: int | None) -> str:
+    """Write a span of minutes in its largest useful units."""
+    if minutes is None:
+        return UNKNOWN
+    days, rest = divmod(minutes, 1440)
+    hours, rest = divmod(rest, 60)
+    if days:
+        return f"{days} d {hours} h"
+    if hours:
+        return f"{hours} h {rest} min"
+    return f"{rest} min"
+
+
+def shift(ms: int) -> str:
+    """Write the distance of two clocks to the minute, e.g. `530 days 2 h 50 min`."""
+    days, rest = divmod(ms // 60_000, 1440)
+    hours_and_minutes = f"{rest // 60} h {rest % 60} min"
+    return f"{count(days, 'day')} {hours_and_minutes}" if days else hours_and_minutes
 
 
 def ago(hours: float) -> str:

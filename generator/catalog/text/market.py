@@ -48,11 +48,3 @@ class PublishedMarket:
 
 def _mean(changes: Mapping[str, float]) -> float | None:
     return sum(changes.values()) / len(changes) if changes else None
-
-
-def signed(value: float, decimals: int = 1) -> str:
-    """Write a change in percent with its sign, e.g. `+0.3%`; nothing is never minus nothing."""
-    text = f"{value:+.{decimals}f}"
-    if float(text) == 0.0:
-        text = text.lstrip("+-")
-    return f"{text}%"

@@ -136,8 +136,8 @@ SLOTS: Final[dict[str, Slot[MarketFacts]]] = {
     "others_way": lambda facts: figures.way(facts.others[0] + facts.others[-1]),
     "others_low": lambda facts: _others_between(facts)[0].removesuffix("%"),
     "others_high": lambda facts: _others_between(facts)[1],
-    "others_least": lambda facts: figures.signed(facts.others[0]),
-    "others_most": lambda facts: figures.signed(facts.others[-1]),
+    "others_least": lambda facts: figures.signed_size(facts.others[0]),
+    "others_most": lambda facts: figures.signed_size(facts.others[-1]),
     # Bitcoin.
     "bitcoin_price": lambda facts: figures.dollars(known(facts.bitcoin).price),
     "bitcoin_size": lambda facts: figures.size(known(facts.bitcoin_day)),

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gateway.devnet.errors import LedgerRefusal
 from gateway.devnet.transactions import parse_item
-from gateway.wire.foreign import read_json
+from gateway.wire.foreign import ForeignBytesError
 from gateway.wire.receipts import receipt_in_response
+from gateway.wire.required import PAYMENT_REQUIRED, read_required
 from generator.catalog.money import usdc_amount
 from generator.catalog.products import PRODUCTS, Product
 from generator.cli.agent.answers import Purchased, ToolError
@@ -161,15 +162,14 @@ class Buyer:
     async def _demand(self, product: Product, most: int) -> Mapping[str, Any]:
         """Return what PAYMENT-REQUIRED asks for a product."""
         answer = await self._asked(product)
-        values = answer.values("payment-required")
+        required = _required(answer, f"the service answered {answer.status} without readable terms")
         try:
-            required = read_json(base64.b64decode(values[0], validate=True))
             amounts = [int(option["amount"]) for option in required["accepts"]]
         except (ValueError, LookupError, TypeError):
             raise ToolError(f"the service answered {answer.status} without readable terms; {answer.reason()}") from None
         if max(amounts, default=0) > most:
             raise ToolError("cap_exceeded: the price is above cap; nothing was paid", error="cap_exceeded")
-        return dict(required)
+        return required
 
     async def present(self, name: str, cap: str, purchase_id: str, payload: Mapping[str, Any]) -> tuple[Purchased, Any]:
         """Send a payment that the caller signed; return what the purchase bought and its settlement.
@@ -227,7 +227,7 @@ class Buyer:
 
         receipt = receipt_of(answer)
         if answer.status == 402:
-            required = _required(answer)
+            required = _required(answer, "the service refused without readable terms")
             purchases.keep(replace(signed, status="refused", receipt=receipt))
             raise PaymentDemanded(required, f"the payment was refused; {answer.reason()}")
         body = answer.json()
@@ -393,12 +393,9 @@ def _refuse_other_product(purchases: PurchaseFolder, home: Path, product: Produc
             )
 
 
-def _required(answer: WebAnswer) -> Mapping[str, Any]:
-    values = answer.values("payment-required")
+def _required(answer: WebAnswer, problem: str) -> Mapping[str, Any]:
+    """Return what PAYMENT-REQUIRED asks for; raise ToolError, which names the problem, where it cannot be read."""
     try:
-        required = read_json(base64.b64decode(values[0], validate=True))
-    except (ValueError, LookupError):
-        required = None
-    if not isinstance(required, dict):
-        raise ToolError(f"the service refused without readable terms; {answer.reason()}")
-    return required
+        return read_required(answer.values(PAYMENT_REQUIRED)[0])
+    except (ForeignBytesError, LookupError):
+        raise ToolError(f"{problem}; {answer.reason()}") from None

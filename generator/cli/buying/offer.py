@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from gateway.wire.foreign import read_json
+from gateway.wire.foreign import ForeignBytesError
 from gateway.wire.loopback import is_loopback
+from gateway.wire.required import PAYMENT_REQUIRED, read_required
 from generator.errors import GeneratorError
 
 if TYPE_CHECKING:
     from gateway.wire.networks import Network
     from generator.cli.buying.web import WebAnswer
 
-PAYMENT_REQUIRED: Final = "payment-required"
 REPEATED: Final = ("x402Version", "resource", "accepts")
 """What the body of a 402 repeats of its header."""
 SHA256: Final = re.compile(r"[0-9a-f]{64}")
@@ -69,7 +68,10 @@ def read_terms(answer: WebAnswer, url: str, network: Network) -> Terms:
     headers = answer.values(PAYMENT_REQUIRED)
     if len(headers) != 1:
         raise OfferRefused(f"the answer has {len(headers)} PAYMENT-REQUIRED headers instead of one")
-    required = _decoded(headers[0])
+    try:
+        required = read_required(headers[0])
+    except ForeignBytesError as problem:
+        raise OfferRefused("the 402 answer carries no readable PAYMENT-REQUIRED header") from problem
     body = answer.json()
     if not isinstance(body, dict):
         raise OfferRefused("the body of the 402 answer is not a JSON object")
@@ -85,16 +87,6 @@ def read_terms(answer: WebAnswer, url: str, network: Network) -> Terms:
     offer = _offer(required.get("accepts"), network)
     snapshot_id, sha256 = _quote(body.get("quote"), offer)
     return Terms(headers[0], str(offer.get("payTo")), snapshot_id, sha256)
-
-
-def _decoded(header: str) -> dict[str, Any]:
-    try:
-        required = read_json(base64.b64decode(header, validate=True))
-    except ValueError as problem:
-        raise OfferRefused("the 402 answer carries no readable PAYMENT-REQUIRED header") from problem
-    if not isinstance(required, dict):
-        raise OfferRefused("the 402 answer carries no readable PAYMENT-REQUIRED header")
-    return required
 
 
 def _check_resource(resource: Any, url: str) -> None:

@@ -1,11 +1,11 @@
 """One moment of a recording: each asset, and the health of each kind and of every file that failed."""
 
-from datetime import UTC, datetime
 from typing import Final
 
 import numpy as np
 
 from generator.catalog.durations import DAY_MS, MINUTE_MS
+from generator.catalog.formats import iso
 from generator.catalog.words import SourceStatus
 from generator.market.bars import BarFrame, FloatArray
 from generator.market.observation import AssetObservation, FundingRate, OpenInterest, SourceHealth
@@ -44,7 +44,7 @@ def observe_asset(
     if ended:
         limits.append("the recording has ended")
     elif market_ms - as_of > STALE_INTERVALS * recording.frame.interval_ms:
-        limits.append(f"last price of {asset} is from {_utc(as_of)}")
+        limits.append(f"last price of {asset} is from {iso(as_of)}")
     else:
         venues = (recording.origins[RecordedKind.CANDLES].venue,)
 
@@ -58,10 +58,6 @@ def observe_asset(
         open_interest=interest,
         limitations=tuple(limits),
     )
-
-
-def _utc(t_ms: int) -> str:
-    return datetime.fromtimestamp(t_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _no_price(recording: Recording, asset: str) -> str:
@@ -101,7 +97,7 @@ def _row(
     if known is None:
         limits.append(f"{word} of {asset} begins later in this recording")
     elif series.is_stale(known[0], market_ms):
-        limits.append(f"last {word} of {asset} is from {_utc(known[0])}")
+        limits.append(f"last {word} of {asset} is from {iso(known[0])}")
         return None
     return known
 

@@ -1,7 +1,7 @@
 """The replayed source: folders of recorded candles, funding and open interest on their own clock."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS
+from generator.catalog.formats import iso
 from generator.catalog.text.answers import NEEDS_5_MINUTE_BARS
 from generator.catalog.words import SourceMode
 from generator.errors import SourceError
@@ -107,7 +108,7 @@ class RecordedSource:
         last = self._recording.end_ms
         if not first <= start_ms <= last:
             raise SourceError(
-                f"{_utc(start_ms)} lies outside the recording, which runs from {_utc(first)} to {_utc(last)}"
+                f"{iso(start_ms)} lies outside the recording, which runs from {iso(first)} to {iso(last)}"
             )
         return start_ms
 
@@ -138,7 +139,3 @@ class RecordedSource:
         earliest = max(turn - (-(-HISTORY_MS // cycle)) - 1, 0)
         self._replayed = self._recording.tiled(tuple(number * cycle for number in range(earliest, turn + 1)))
         self._turn = turn
-
-
-def _utc(t_ms: int) -> str:
-    return datetime.fromtimestamp(t_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -12,14 +12,14 @@ from generator.brain.label import REGIMES
 from generator.brain.reading import Range
 from generator.catalog.assets import ASSET_NAMES, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
-from generator.catalog.formats import rounded
+from generator.catalog.formats import moment, rounded
 from generator.catalog.horizons import HORIZONS
+from generator.catalog.text.figures import UNKNOWN, percent, price
 from generator.catalog.text.labels import REGIME
 from generator.catalog.text.titles import TITLES, Drawn
 from generator.catalog.words import RegimeLabel
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, axis, line, plain, text
 from generator.site.words.days import regime_of
-from generator.site.words.format import UNKNOWN, moment, percent, price
 from generator.values.hours import Hour
 
 _LEFT: Final = 96.0  # room for the labels of the axes on a phone, where letters are largest

@@ -9,9 +9,10 @@ from markupsafe import Markup
 from generator.arena.rates import rate
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS
+from generator.catalog.formats import moment
+from generator.catalog.text.figures import signed
 from generator.catalog.text.pictured import NAMES, PICTURED, PicturedDay
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, Row, axis, row_chart, text
-from generator.site.words.format import moment, signed
 from generator.site.words.month import HourlyMonth
 
 SAMPLES: Final = ((5, 10), (50, 100), (500, 1_000))  # right, of

@@ -8,8 +8,9 @@ from markupsafe import Markup
 
 from generator.arena.rates import enough, rate, share
 from generator.catalog.durations import DAY_MS
+from generator.catalog.formats import moment
+from generator.catalog.text.figures import BPS_DECIMALS, percent, price, signed
 from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, axis, svg, text
-from generator.site.words.format import BPS_DECIMALS, moment, percent, price, signed
 from generator.values.rounds import Round
 from generator.values.scores import Rate
 

@@ -5,8 +5,8 @@ from typing import Final
 
 from markupsafe import Markup
 
+from generator.catalog.text.figures import signed
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, axis
-from generator.site.words.format import signed
 
 _HEIGHT: Final = 220
 _SOURCE: Final = "Source: shipped month, simulated market."

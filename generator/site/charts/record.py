@@ -11,9 +11,9 @@ from markupsafe import Markup
 from generator.arena.rates import counted, enough, share
 from generator.arena.scoring import UNIFORM_BRIER
 from generator.catalog.horizons import HORIZONS
+from generator.catalog.text.figures import percent, signed
 from generator.compose.scores import RULE_WORDS, against
 from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row, backtest_ground, of_backtest, row_chart
-from generator.site.words.format import percent, signed
 from generator.site.words.record import between, interval
 from generator.values.scores import Bin, Estimate, ForecastScores, HorizonRecord, MoveScores, Rate
 

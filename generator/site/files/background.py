@@ -13,6 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from generator.catalog.discovery import DISCOVERY_FILES, OPENAPI_SLICES
 from generator.catalog.durations import DAY_MS
+from generator.catalog.formats import moment
 from generator.catalog.links import ARENA, OPENAPI_FILES, OPENAPI_JSON, OPENAPI_YAML, WEEKS
 from generator.catalog.words import RoundPhase
 from generator.compose.body import Body, encode
@@ -31,7 +32,6 @@ from generator.site.openapi.document import openapi, openapi_yaml
 from generator.site.openapi.files import files_document
 from generator.site.openapi.slices import slices
 from generator.site.words.days import DAYS_KEPT, archived_since_ms, day_path, kept_since_ms
-from generator.site.words.format import moment
 from generator.site.words.reference import Reference
 from generator.site.words.weeks import SETTLED_MS, WEEK_MS, Week, week, week_begins
 from generator.values.hours import Hour, PredictionMade

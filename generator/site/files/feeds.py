@@ -13,7 +13,7 @@ from generator.arena.daily import scores_of
 from generator.arena.holds import KIND
 from generator.arena.state import KnownState
 from generator.catalog.assets import ASSETS
-from generator.catalog.formats import iso, percent, share
+from generator.catalog.formats import iso, moment, ms_of, percent, share
 from generator.catalog.links import (
     ARENA,
     DAILY,
@@ -26,6 +26,7 @@ from generator.catalog.links import (
     asset_path,
 )
 from generator.catalog.text.answers import DISCLAIMER
+from generator.catalog.text.figures import count, signed
 from generator.catalog.text.labels import MODE_BANNERS, NO_CALL, OUTCOME, REGIME
 from generator.catalog.text.state import side_words, state_words, volatility_words
 from generator.catalog.words import (
@@ -42,7 +43,6 @@ from generator.compose.context import Site
 from generator.record.memory.history import RegimeChange
 from generator.site.resources import Resources
 from generator.site.templates import environment
-from generator.site.words.format import count, moment, ms_of, signed
 from generator.site.words.votes import votes_words
 from generator.site.words.weeks import SETTLED_MS, WEEK_MS, Week
 from generator.values.hours import Hour, PredictionMade

@@ -11,8 +11,9 @@ from markupsafe import Markup, escape
 from generator.brain.label import REGIMES
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS
-from generator.catalog.formats import iso
+from generator.catalog.formats import iso, moment
 from generator.catalog.links import BADGE, HISTORY_CSV, asset_feed, embedded
+from generator.catalog.text.figures import UNKNOWN
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import SourceMode
 from generator.compose.context import TickContext
@@ -24,7 +25,7 @@ from generator.site.charts.plot import Chart
 from generator.site.charts.sources import DATA_FROM, source_of
 from generator.site.files.csv_file import csv_file
 from generator.site.words.days import Day, days, regime_of
-from generator.site.words.format import UNKNOWN, moment, when
+from generator.site.words.format import when
 from generator.site.words.month import HourlyMonth, hourly_month
 from generator.values.hours import Hour
 from generator.values.rounds import Lesson

@@ -12,7 +12,9 @@ from markupsafe import Markup
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.counts import ENDPOINTS_IN_WORDS
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES, SharePicture
+from generator.catalog.formats import moment
 from generator.catalog.links import ARENA, asset_path
+from generator.catalog.text.figures import band
 from generator.catalog.text.labels import OUTCOME
 from generator.catalog.words import Prediction, SourceMode
 from generator.compose.context import TickContext
@@ -23,7 +25,6 @@ from generator.site.charts.ranges import hour_ranges
 from generator.site.files.history import WEEK, as_of, attributed
 from generator.site.resources import Resources
 from generator.site.templates import environment
-from generator.site.words.format import band, moment
 from generator.site.words.record import far_figure
 
 PICTURES: Final = {**SHARE_PICTURES, "": SHARE_PICTURE}

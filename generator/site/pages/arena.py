@@ -6,7 +6,8 @@ from markupsafe import Markup
 
 from generator.arena.rates import ENOUGH, enough, in_full, in_words, rate, share
 from generator.arena.voters import burst_shares, record_shares
-from generator.catalog.formats import chance_percent
+from generator.catalog.formats import chance_percent, moment
+from generator.catalog.text.figures import band, count, percent, price, signed_bps
 from generator.catalog.text.labels import NO_CALL, OUTCOME
 from generator.catalog.words import Call, Prediction
 from generator.compose.context import TickContext
@@ -22,7 +23,7 @@ from generator.compose.statistics import CrowdRecord, crowd_record
 from generator.compose.teacher_lessons import ScorePlace, TeacherLessonsResponse, TeacherPattern
 from generator.site.charts.now import live_round, shares
 from generator.site.charts.plot import Chart
-from generator.site.words.format import band, count, moment, percent, price, signed_bps, when
+from generator.site.words.format import when
 from generator.site.words.votes import votes_shown, votes_words
 from generator.values.rounds import Round
 from generator.values.votes import Burst, Tally

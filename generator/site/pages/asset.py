@@ -11,6 +11,7 @@ from generator.arena.scores import ORDER
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.formats import chance_percent
 from generator.catalog.horizons import HORIZONS
+from generator.catalog.text.figures import count, percent, price, signed
 from generator.catalog.text.labels import CALL, MARKS, OUTCOME
 from generator.catalog.words import Call, Points, Prediction, Side
 from generator.compose.coins import MoveRange
@@ -20,7 +21,6 @@ from generator.compose.main_brain import Reason, Reasoning
 from generator.compose.scores import hour_of
 from generator.site.charts.plot import Chart
 from generator.site.charts.ranges import how_far
-from generator.site.words.format import count, percent, price, signed
 from generator.site.words.record import interval
 from generator.values.hours import PredictionMade
 from generator.values.scores import Rate

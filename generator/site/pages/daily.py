@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 
 from generator.arena.daily import ASSET, closes_ms_of, day_now, scores_of
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
-from generator.catalog.formats import iso
+from generator.catalog.formats import iso, moment
+from generator.catalog.text.figures import count, signed
 from generator.catalog.words import RoundPhase
 from generator.compose.context import TickContext
-from generator.site.words.format import count, moment, signed
 from generator.values.questions import DailyQuestion
 
 HOURS_SHOWN: Final = 48

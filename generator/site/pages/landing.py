@@ -16,6 +16,7 @@ from generator.catalog.text.answers import (
     SIMULATED_NOTICE,
     clause,
 )
+from generator.catalog.text.figures import UNKNOWN, duration, percent, price, signed, usd
 from generator.catalog.text.labels import STATE
 from generator.catalog.text.now import call_sentence
 from generator.catalog.text.state import ROUGHNESS, side_words
@@ -32,7 +33,7 @@ from generator.site.charts.plot import Chart
 from generator.site.charts.ranges import hour_ranges
 from generator.site.pages.arena import brain_words, crowd_words
 from generator.site.pages.record import Fact, direction
-from generator.site.words.format import UNKNOWN, duration, percent, price, signed, usd, word
+from generator.site.words.format import word
 from generator.site.words.record import far_sentence
 from generator.values.rounds import Lesson, Round
 

@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple, TypedDict
 from gateway.wire.foreign import read_json
 from generator.catalog.downloads import PRACTICE_ITEMS, PRACTICE_TRUTHS, RecordFile
 from generator.catalog.formats import ms_of
+from generator.catalog.text.figures import day, signed
 from generator.site.charts.plot import Chart
 from generator.site.charts.practice import hour_picture
 from generator.site.resources import PracticeFiles, ShippedMonth
-from generator.site.words.format import day, signed
 
 FIRST_ITEMS: Final = 10  # in the page itself, so that practice begins without another request
 EXAMPLES: Final = 3

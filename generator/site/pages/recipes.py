@@ -12,6 +12,7 @@ from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.discovery import SharePicture
 from generator.catalog.downloads import SERIES, RecordFile
 from generator.catalog.durations import HOUR_MS
+from generator.catalog.formats import moment
 from generator.catalog.pages import SitePage
 from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
@@ -42,8 +43,8 @@ from generator.site.pages.record import RecordView, record_view
 from generator.site.pages.rounds import FinishedRound, RoundRow, WhoWasRight, history, who_was_right
 from generator.site.pages.today import examples
 from generator.site.resources import ShippedMonth
-from generator.site.words import format as page_format
 from generator.site.words.days import DAYS_KEPT, Day
+from generator.site.words.format import when
 from generator.site.words.month import HourlyMonth
 from generator.site.words.record import first_due
 from generator.site.words.reference import Reference
@@ -219,10 +220,10 @@ def _record(_page: SitePage, view: PageView) -> RecordPage:
     newest_ms = max((prediction.end_ms for prediction in view.predictions), default=None)
     until = Markup()
     if newest_ms is not None:
-        until = Markup(", up to {}").format(page_format.when(newest_ms))
+        until = Markup(", up to {}").format(when(newest_ms))
         priced_ms = view.ctx.freshness.priced_ms(newest_ms)
         if priced_ms is not None:
-            until += Markup(", prices of {}").format(page_format.when(priced_ms))
+            until += Markup(", prices of {}").format(when(priced_ms))
     source = Markup('Source: own record, <a href="{}">downloads</a>{}.').format("#downloads", until)
 
     record = record_view(
@@ -313,7 +314,7 @@ def _today(view: PageView) -> Mapping[str, str]:
 
 
 def _archive(_page: SitePage, view: PageView) -> ArchivePage:
-    first_hour = page_format.moment(view.ctx.freshness.generated_ms + HOUR_MS)
+    first_hour = moment(view.ctx.freshness.generated_ms + HOUR_MS)
     return ArchivePage(tuple(view.days), DAYS_KEPT, f"{first_hour:%H}:00")
 
 

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from generator.arena.rates import ENOUGH, counted, enough, rate, share
 from generator.catalog.assets import ASSETS
 from generator.catalog.horizons import HORIZONS
+from generator.catalog.text.figures import NOT_YET, UNKNOWN, percent, signed
 from generator.catalog.text.labels import CALL
 from generator.catalog.words import Call
 from generator.compose.holds import holds_statement
@@ -25,7 +26,6 @@ from generator.compose.scores import (
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import coverage, rates, reliability, saved, skills
 from generator.site.pages.rounds import FinishedRound, NamedRate, crowds
-from generator.site.words.format import NOT_YET, UNKNOWN, percent, signed
 from generator.site.words.record import FirstFigure, far_figure, interval
 from generator.values.hours import PredictionMade
 from generator.values.ladders import MeanInterval, PartitionScore

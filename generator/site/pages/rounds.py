@@ -8,11 +8,12 @@ from markupsafe import Markup
 
 from generator.arena.rates import ENOUGH, rate
 from generator.arena.tally import consensus_of
+from generator.catalog.formats import ms_of
+from generator.catalog.text.figures import signed_bps
 from generator.catalog.text.labels import MARKS, NO_CALL, OUTCOME
 from generator.catalog.words import Call, PatternType
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import rates
-from generator.site.words.format import ms_of, signed_bps
 from generator.site.words.votes import apart
 from generator.values.scores import LessonMetrics, Rate
 from generator.values.view import ArenaView

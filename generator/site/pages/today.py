@@ -5,6 +5,8 @@ from typing import Final
 
 from generator.catalog.assets import ASSET_NAMES, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS
+from generator.catalog.formats import moment
+from generator.catalog.text.figures import percent, signed, usd
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel, SourceMode
 from generator.compose.derivatives import DerivativesAsset, Funding, OpenInterest
@@ -12,7 +14,6 @@ from generator.compose.free import FreeBodies
 from generator.compose.liquidity_lite import LiquidityLiteAsset
 from generator.compose.main_brain import CoinSnapshot
 from generator.compose.regime import Regime
-from generator.site.words.format import moment, percent, signed, usd
 from generator.values.hours import PredictionMade
 
 NAME: Final = ASSET_NAMES[DEFAULT_ASSET]

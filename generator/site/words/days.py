@@ -7,11 +7,11 @@ from typing import Final
 
 from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS
+from generator.catalog.formats import moment
 from generator.catalog.links import ARCHIVE
 from generator.catalog.pages import SitePage
-from generator.catalog.text.figures import moved
+from generator.catalog.text.figures import UNKNOWN, clock, moved, price, signed
 from generator.catalog.words import RegimeLabel
-from generator.site.words.format import UNKNOWN, moment, price, signed
 from generator.site.words.lessons import Lessons, chosen
 from generator.values.hours import Hour
 from generator.values.rounds import Lesson
@@ -88,7 +88,7 @@ def _day(hours: Sequence[Hour], now_ms: int, taught: Mapping[str, Sequence[Lesso
         change=next((row[3] for row in prices if row[0] == DEFAULT_ASSET), UNKNOWN),
         headlines=tuple(_headlines(hours, lambda hour: hour.headline)),
         states=tuple(_headlines(hours, lambda hour: hour.situation or "")),
-        hours=tuple((_clock(hour), price(hour.prices.get(DEFAULT_ASSET))) for hour in hours),
+        hours=tuple((clock(hour.at_ms), price(hour.prices.get(DEFAULT_ASSET))) for hour in hours),
         prices=prices,
         over=hours[0].at_ms // DAY_MS < now_ms // DAY_MS,
         tested=hours[-1].warm_up,
@@ -123,7 +123,7 @@ def _headlines(hours: Sequence[Hour], key: Callable[[Hour], str]) -> Iterator[tu
     for _, group in groupby(hours, key=key):
         first = next(group)
         if first.headline:
-            yield _clock(first), first.headline
+            yield clock(first.at_ms), first.headline
 
 
 def _prices(hours: Sequence[Hour]) -> Iterator[tuple[str, ...]]:
@@ -136,7 +136,3 @@ def _prices(hours: Sequence[Hour]) -> Iterator[tuple[str, ...]]:
         last = known[-1]
         change = signed(100 * (last / first - 1))
         yield asset, price(first), price(last), change, price(min(known)), price(max(known))
-
-
-def _clock(hour: Hour) -> str:
-    return f"{moment(hour.at_ms):%H:%M}"

@@ -7,8 +7,9 @@ from generator.arena.hourly import WINDOW_MS
 from generator.arena.rates import ENOUGH, counted, enough, share
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS
+from generator.catalog.formats import moment
+from generator.catalog.text.figures import UNKNOWN, percent
 from generator.compose.scores import hour_of
-from generator.site.words.format import UNKNOWN, moment, percent
 from generator.values.scores import Rate
 from generator.values.view import ArenaView
 

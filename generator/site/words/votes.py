@@ -1,7 +1,7 @@
 """How a round was voted, in words; votes of real and of simulated voters are counted apart."""
 
+from generator.catalog.text.figures import count
 from generator.compose.context import TickContext
-from generator.site.words.format import count
 from generator.values.votes import Tally
 
 

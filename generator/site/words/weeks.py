@@ -7,12 +7,13 @@ from typing import Final, NamedTuple
 
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.durations import DAY_MS, HOUR_MS
+from generator.catalog.formats import moment
 from generator.catalog.horizons import HOUR
 from generator.catalog.text.chapters import CHAPTER_OF, ChapterText
+from generator.catalog.text.figures import signed
 from generator.catalog.text.lessons import OUTCOME
 from generator.catalog.text.weeks import AGAIN, CHOSEN, FAR, IN_TEN, TOGETHER, WeekIdea
 from generator.catalog.words import Prediction
-from generator.site.words.format import moment, signed
 from generator.values.hours import Move, PredictionMade, RangeForecast
 
 WEEK_MS: Final = 7 * DAY_MS

@@ -1,26 +1,24 @@
 """Figures of a report's facts in words, by the names of the places that they fill."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Final
 
 from generator.catalog.counts import in_words
+from generator.catalog.formats import moment
 from generator.catalog.text import figures
 from generator.catalog.text.book import Slot, known
+from generator.catalog.text.happened import LargestHour, Moment
 from generator.catalog.text.report.facts import ReportFacts, Share
 from generator.catalog.text.slots import VOLATILITY
 
 
-def _clock(at_ms: int, now_ms: int) -> str:
-    """Write a time of the last day, e.g. `14:05 UTC yesterday`."""
-    at = datetime.fromtimestamp(at_ms / 1000, UTC)
-    is_today = at.date() == datetime.fromtimestamp(now_ms / 1000, UTC).date()
-    return f"{at:%H:%M} UTC {'today' if is_today else 'yesterday'}"
+def _clock(move: Moment | LargestHour | None, facts: ReportFacts) -> str:
+    return figures.clock_of_day(move.at_ms if move else 0, facts.now_ms)
 
 
 def _now(facts: ReportFacts) -> str:
-    now = datetime.fromtimestamp(facts.now_ms / 1000, UTC)
-    return f"{now:%H:%M} UTC on {now.day} {now:%B}"
+    now = moment(facts.now_ms)
+    return f"{figures.clock(facts.now_ms)} UTC on {now.day} {now:%B}"
 
 
 def _most_coins(facts: ReportFacts) -> str:
@@ -113,10 +111,6 @@ _EVERY_TIME: Final = 99.93
 _ALMOST_EVERY_TIME: Final = 99.5
 
 
-def _billions(amount: float) -> str:
-    return f"${amount / 1e9:.1f} billion" if amount >= 1e9 else f"${amount / 1e6:.0f} million"
-
-
 def _is_few(count: int) -> str:
     if not count:
         return "are none"
@@ -140,15 +134,15 @@ _FIGURES: Final[dict[str, Slot[ReportFacts]]] = {
     "usual_week": lambda facts: figures.size(known(facts.usual_week)),
     "small_or_ordinary": lambda facts: "small" if abs(facts.z_day) < 0.5 else "ordinary",
     "kind_of_day": _kind_of_day,
-    "largest_clock": lambda facts: _clock(facts.largest.at_ms if facts.largest else 0, facts.now_ms),
+    "largest_clock": lambda facts: _clock(facts.largest, facts),
     "largest_usual": lambda facts: in_words(int(abs(facts.z_largest) + 0.5)),
     "largest_part": _part_of_day,
     "rest_of_day": lambda facts: figures.size(facts.rest_of_day),
     "rose_rest": lambda facts: "rose" if facts.rest_of_day > 0 else "fell",
     "line_high": lambda facts: figures.size(facts.line_high.percent if facts.line_high else 0.0),
-    "line_high_clock": lambda facts: _clock(facts.line_high.at_ms if facts.line_high else 0, facts.now_ms),
+    "line_high_clock": lambda facts: _clock(facts.line_high, facts),
     "line_low": lambda facts: figures.size(facts.line_low.percent if facts.line_low else 0.0),
-    "line_low_clock": lambda facts: _clock(facts.line_low.at_ms if facts.line_low else 0, facts.now_ms),
+    "line_low_clock": lambda facts: _clock(facts.line_low, facts),
     "best_moved": lambda facts: figures.moved(facts.days[facts.best]),
     "worst_moved": lambda facts: figures.moved(facts.days[facts.worst]),
     "correlation": lambda facts: f"{known(facts.correlation):.2f}",
@@ -157,7 +151,7 @@ _FIGURES: Final[dict[str, Slot[ReportFacts]]] = {
     "trading_days": lambda facts: (
         "the last 30 days" if known(facts.trading).days >= 30 else figures.last(known(facts.trading).days)
     ),
-    "traded": lambda facts: _billions(known(facts.trading).dollars),
+    "traded": lambda facts: figures.billions(known(facts.trading).dollars),
     "volatility": lambda facts: VOLATILITY[facts.volatility],
     "swung_more": lambda facts: figures.of_100(known(facts.day_rank)),
     "swung_less": lambda facts: figures.of_100(100 - known(facts.day_rank)),
@@ -191,7 +185,7 @@ _FIGURES: Final[dict[str, Slot[ReportFacts]]] = {
     "spell_n": lambda facts: str(known(facts.spell).n),
     "spell_count": lambda facts: _is_few(known(facts.spell).n),
     "spell_more": lambda facts: str(known(known(facts.spell).twelve_more).hits),
-    "then_clock": lambda facts: _clock(known(known(facts.yesterday).due_ms), facts.now_ms),
+    "then_clock": lambda facts: figures.clock_of_day(known(known(facts.yesterday).due_ms), facts.now_ms),
     "then_low": lambda facts: figures.dollars(known(facts.yesterday).low),
     "then_high": lambda facts: figures.dollars(known(facts.yesterday).high),
     "then_price": lambda facts: figures.dollars(known(facts.yesterday).price),

@@ -11,6 +11,7 @@ from generator.catalog.counts import quantity
 from generator.catalog.durations import DAY_MS
 from generator.catalog.horizons import HOUR
 from generator.catalog.text.chapters import REMARKS
+from generator.catalog.text.figures import day, percent, price, signed
 from generator.compose.coins import MoveRange
 from generator.site.charts.plot import Caption, Chart, Row, row_chart
 from generator.site.charts.ranges import how_far
@@ -26,7 +27,6 @@ from generator.site.pages.chapters.chapter import (
     size_guess,
     wildest,
 )
-from generator.site.words.format import day, percent, price, signed
 from generator.site.words.month import HourlyMonth, pairs
 from generator.values.scores import Rate
 

@@ -13,6 +13,7 @@ from generator.catalog.counts import quantity
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.horizons import HOUR
 from generator.catalog.text.chapters import LUCK_AT_TIMES
+from generator.catalog.text.figures import percent
 from generator.catalog.words import Call, Prediction
 from generator.site.charts.lessons import few_cases
 from generator.site.charts.plot import Caption, Chart, Row, row_chart
@@ -31,7 +32,6 @@ from generator.site.pages.chapters.chapter import (
     share_of,
 )
 from generator.site.pages.chapters.market import NAME, PRICES
-from generator.site.words.format import percent
 from generator.values.hours import PredictionMade
 
 RULES: Final = 100

@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import HOUR_MS
+from generator.catalog.text.figures import percent, usd
 from generator.site.charts.plot import Caption, Chart, Row, row_chart
 from generator.site.pages.chapters.chapter import (
     Ask,
@@ -21,7 +22,6 @@ from generator.site.pages.chapters.chapter import (
     wildest,
 )
 from generator.site.pages.chapters.market import FEWEST_HOURS, NAME, WILDEST
-from generator.site.words.format import percent, usd
 from generator.site.words.month import HourlyMonth
 
 BOOKS: Final = "Source: order books of the venues, newest full hour."
