@@ -17,16 +17,16 @@ from typing import Any, Final, NamedTuple
 from gateway.wire.daily import ASKED_AT, CLOSES_AFTER, MEASURED_AFTER, Ends, is_sound
 from generator.arena.ballots import digest_of_ballots
 from generator.arena.inputs import PlayInputs
-from generator.arena.intervals import TwoRanges
 from generator.arena.outcome import fix_price
 from generator.arena.published import digest_of
-from generator.arena.ranges import move_percent, quantiles_of
+from generator.arena.ranges import move_percent
 from generator.arena.scoring import NORMAL_50, NORMAL_90
 from generator.arena.sealed import Life
 from generator.catalog.durations import DAY_MS
 from generator.catalog.formats import iso, ms_of, rounded
 from generator.catalog.words import RoundPhase
 from generator.values.questions import DailyQuestion
+from generator.values.ranges import MoveRange
 from generator.values.rows import PublishedQuestion, QuestionScores, RangeEnds, SealedQuestion
 
 ASSET: Final = "BTC"
@@ -79,7 +79,7 @@ def score(ends: Ends, move: float) -> float:
     >>> score((-120, -40, 35, 110), 0.5)
     1.825
     """
-    return rounded(TwoRanges(*(end / 100 for end in ends)).score(move), 4)
+    return rounded(MoveRange(*(end / 100 for end in ends)).score(move), 4)
 
 
 def named(ends: Ends) -> RangeEnds:
@@ -228,7 +228,7 @@ def ask(inputs: PlayInputs, day: int) -> DailyQuestion | None:
         return None
 
     longer = sqrt(MEASURED_AFTER_MS / DAY_MS)
-    low_90, low_50, high_50, high_90 = (round(100 * longer * end) for end in quantiles_of(said, None))
+    low_90, low_50, high_50, high_90 = (round(100 * longer * end) for end in said.ends)
     brain = (low_90, low_50, high_50, high_90)
     half = round(10_000 * longer * inputs.usual_day)
     nine = round(10_000 * longer * inputs.usual_day * NORMAL_90_TO_50)

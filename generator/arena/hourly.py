@@ -15,7 +15,8 @@ from generator.brain.forecast import CHANCES_KIND, Forecast
 from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.catalog.formats import basis_points
 from generator.catalog.words import Prediction
-from generator.values.hours import PredictionMade, RangeForecast
+from generator.values.hours import PredictionMade
+from generator.values.ranges import RangeForecast
 
 WINDOW_MS: Final = 10 * MINUTE_MS
 HORIZON_MINUTES: Final = 60

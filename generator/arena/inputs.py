@@ -9,7 +9,7 @@ from generator.arena.life import Forecaster
 from generator.arena.outcome import PricePoint
 from generator.arena.state import RegimeRow
 from generator.catalog.text.lessons import HoursOnRecord
-from generator.values.hours import RangeForecast
+from generator.values.ranges import RangeForecast
 
 UNSEEN: Final = "the forecast was not published before the start"
 SET_BACK: Final = "clock was set back"

@@ -26,12 +26,11 @@ from generator.brain.reading import AssetReading
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import rounded
 from generator.catalog.horizons import HORIZONS
-from generator.values.hours import Move, PredictionMade, RangeForecast
+from generator.values.hours import Move, PredictionMade
+from generator.values.ranges import MoveRange, RangeForecast
 from generator.values.scores import Estimate, HorizonRecord, RangeForecastScore, Rate
 
 BAR_MINUTES: Final = 5
-
-Quantiles = tuple[float, float, float, float]  # low_90, low_50, high_50, high_90
 
 
 def ranges_of(reading: AssetReading) -> dict[str, RangeForecast] | None:
@@ -45,14 +44,10 @@ def ranges_of(reading: AssetReading) -> dict[str, RangeForecast] | None:
     sigmas = {"15m": outlook.m15, "1h": outlook.h1, "4h": outlook.h4, "24h": outlook.h24}
     forecasts = {}
     for name, horizon in HORIZONS.items():
-        quantiles = ranges[name]
         root_of_time = sqrt(horizon.minutes / BAR_MINUTES)
         forecasts[name] = RangeForecast(
+            *ranges[name].rounded(4).ends,
             sigma=_percent(sigmas[name]),
-            low_90=_percent(quantiles.low_90),
-            low_50=_percent(quantiles.low_50),
-            high_50=_percent(quantiles.high_50),
-            high_90=_percent(quantiles.high_90),
             last_hour=_percent(baselines["last_hour"] * root_of_time),
             last_day=_percent(baselines["last_day"] * root_of_time),
             ewma=_percent(baselines["ewma"] * root_of_time),
@@ -69,11 +64,8 @@ def _percent(fraction: float) -> float:
 
 def _is_sound(said: RangeForecast) -> bool:
     """Return whether every number is finite, every sigma positive, and the quantiles ascend."""
-    quantiles = quantiles_of(said, None)
     sigmas = (said.sigma, said.last_hour, said.last_day, said.ewma)
-    if not all(isfinite(number) for number in (*quantiles, *sigmas)):
-        return False
-    return min(sigmas) > 0 and list(quantiles) == sorted(quantiles)
+    return said.is_sound and all(map(isfinite, sigmas)) and min(sigmas) > 0
 
 
 def sigma_of(said: RangeForecast, baseline: str | None) -> float:
@@ -82,12 +74,11 @@ def sigma_of(said: RangeForecast, baseline: str | None) -> float:
     return sigma
 
 
-def quantiles_of(said: RangeForecast, baseline: str | None) -> Quantiles:
-    """Return the ends of the two ranges of the brain, or of a simple rule, in percent."""
+def range_by(said: RangeForecast, baseline: str | None) -> MoveRange:
+    """Return the range of the brain, or of a simple rule."""
     if baseline is None:
-        return (said.low_90, said.low_50, said.high_50, said.high_90)
-    low_90, low_50, high_50, high_90 = (round(z * sigma_of(said, baseline), 4) for z in NORMAL)
-    return (low_90, low_50, high_50, high_90)
+        return said
+    return MoveRange(*(round(z * sigma_of(said, baseline), 4) for z in NORMAL))
 
 
 def move_percent(start_price: float, end_price: float) -> float:
@@ -148,12 +139,11 @@ def counts_of(said: RangeForecast, came: Move) -> Counts:
 
     counts = [1, 0]
     for name in FORECASTERS:
-        quantiles = quantiles_of(said, name)
-        low_90, low_50, high_50, high_90 = quantiles
+        within = range_by(said, name)
         counts += [
-            int(low_50 <= came.move <= high_50),
-            int(low_90 <= came.move <= high_90),
-            pinball_units(quantiles, came.move),
+            int(within.holds_50(came.move)),
+            int(within.holds_90(came.move)),
+            pinball_units(within.ends, came.move),
             round(qlike(sigma_of(said, name), came.move) * E9),
         ]
     return tuple(counts)

@@ -5,7 +5,8 @@ is called proper). What the record sums are whole numbers of a small unit, so th
 once, in any order, gives exactly the same: a published chance is a whole number of ten-thousandths, so a Brier score is
 exact in 10^-8; a log score is rounded to 10^-9.
 
-`site/assets/practice-scores.js` computes the same in the browser.
+A range scores itself: `generator.values.ranges` has the interval score. `site/assets/practice-scores.js` computes the
+same in the browser.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy.typing as npt
 
 from generator.arena.rates import Z_95, rate
 from generator.catalog.formats import rounded
+from generator.values.ranges import above_zero
 from generator.values.scores import Estimate, Rate
 
 Figures = npt.NDArray[np.float64]
@@ -118,23 +120,6 @@ def log_e9(chance: float) -> int:
     return round(log_score(chance) * E9)
 
 
-def interval_score(low: Figure, high: Figure, missing: float, move: Figure) -> Figure:
-    """Return the width of a range, plus a fine for a move outside it: 2 / missing times the distance to the range.
-
-    Args:
-        low: lower end, in percent.
-        high: upper end, in percent.
-        missing: the share of moves that should end outside: 0.5 for a 50% range, 0.1 for a 90% range.
-        move: what came, in percent.
-
-    Source: T. Gneiting and A. Raftery, Strictly proper scoring rules, prediction, and estimation, 2007.
-
-    >>> interval_score(-1.0, 1.0, 0.1, 0.3), interval_score(-1.0, 1.0, 0.1, 1.5)
-    (2.0, 12.0)
-    """
-    return (high - low) + (2 / missing) * (_above_zero(low - move) + _above_zero(move - high))
-
-
 def pinball(level: Figure, quantile: Figure, move: Figure) -> Figure:
     """Return the pinball loss of one quantile: level x (move - quantile) above it, (1 - level) x the rest below it.
 
@@ -148,12 +133,7 @@ def pinball(level: Figure, quantile: Figure, move: Figure) -> Figure:
     >>> pinball(0.25, -1.0, 1.0), pinball(0.25, 1.0, -1.0)
     (0.5, 1.5)
     """
-    return level * _above_zero(move - quantile) + (1 - level) * _above_zero(quantile - move)
-
-
-def _above_zero(distance: Figure) -> Figure:
-    """Return a number where it is above 0, else 0; exact, since a sum of two equal numbers is halved."""
-    return (distance + abs(distance)) / 2
+    return level * above_zero(move - quantile) + (1 - level) * above_zero(quantile - move)
 
 
 def pinball_units(quantiles: Sequence[float], move: float) -> int:

@@ -24,7 +24,6 @@ from generator.brain.reading import (
     Axes,
     BrainReading,
     LearningReading,
-    Range,
     RegimeReading,
     VolatilityOutlook,
 )
@@ -52,6 +51,7 @@ from generator.catalog.words import (
     VolatilityWord,
 )
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
+from generator.values.ranges import MoveRange
 
 _Word = TypeVar("_Word", bound=StrEnum)
 _REGIME_BARS: Final = 3 * DAY_BARS
@@ -329,15 +329,10 @@ class _Assembly:
         return tuple(missing)
 
 
-def _ranges(reach: list[list[float]]) -> dict[str, Range]:
+def _ranges(reach: list[list[float]]) -> dict[str, MoveRange]:
     """Return the ranges by horizon from the log moves that half and nine tenths stay within."""
     return {
-        name: Range(
-            low_90=math.expm1(-most),
-            low_50=math.expm1(-half),
-            high_50=math.expm1(half),
-            high_90=math.expm1(most),
-        )
+        name: MoveRange(*(100 * math.expm1(end) for end in (-most, -half, half, most)))
         for name, (half, most) in zip(HORIZONS, reach, strict=True)
     }
 

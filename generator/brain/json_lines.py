@@ -102,7 +102,7 @@ def _asset(asset: AssetReading, forecast: Forecast | None) -> dict[str, Any]:
     hour = asset.forecast
     ranges: dict[str, Any] = dict.fromkeys(HORIZONS)
     if asset.ranges:
-        ranges = {name: [1e4 * edge for edge in astuple(reach)] for name, reach in asset.ranges.items()}
+        ranges = {name: [100 * end for end in reach.ends] for name, reach in asset.ranges.items()}
 
     return {
         "liquidity": READ_LIQUIDITY[asset.liquidity],

@@ -22,6 +22,7 @@ from generator.catalog.words import (
     Trend,
     VolatilityWord,
 )
+from generator.values.ranges import MoveRange
 
 ROUGH: Final = (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
 
@@ -34,16 +35,6 @@ class VolatilityOutlook:
     h1: float
     h4: float
     h24: float
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Where the price may be at the end of a horizon, as simple returns (0.004 = 0.4%)."""
-
-    low_90: float
-    low_50: float
-    high_50: float
-    high_90: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +90,7 @@ class AssetReading:
     pressure: Pressure  # what the derivatives word and vote rest on
     volatility: VolatilityWord
     outlook: VolatilityOutlook | None
-    ranges: dict[str, Range] | None  # by horizon: 15m, 1h, 4h, 24h
+    ranges: dict[str, MoveRange] | None  # by horizon: 15m, 1h, 4h, 24h
     baselines: dict[str, float] | None  # sigma of a 5-minute bar by last_hour, last_day, ewma, as a fraction
     change: float | None  # over the last day, as a fraction
     facts: AssetWeek

@@ -92,13 +92,13 @@ ROUND_FIELDS: Final = (
     *_below("forecast", "chances_kind"),
 )
 _HORIZONS: Final = ("15m", "1h", "4h", "24h")
-_SAID: Final = ("sigma", "low_90", "low_50", "high_50", "high_90", "last_hour", "last_day", "ewma")
+OF_RANGE: Final = ("sigma", "low_90", "low_50", "high_50", "high_90", "last_hour", "last_day", "ewma")
 RANGE_FIELDS: Final = (
     *_plain("asset", "start", "made", "source_mode", "warm_up", "start_price"),
     *(
         Field(f"{name}_{horizon}", ("ranges", horizon, name))
         for horizon in _HORIZONS
-        for name in (*_SAID, "end_price", "move", "void_reason")
+        for name in (*OF_RANGE, "end_price", "move", "void_reason")
     ),
 )
 

@@ -25,13 +25,14 @@ from generator.catalog.text.market import LONGEST_HEADLINE
 from generator.catalog.words import MarketState, RegimeLabel, SourceMode, Status, VolatilityWord
 from generator.compose import envelope
 from generator.compose.body import Body, absent, encode
-from generator.compose.coins import RANGES, MoveRange, ranges
+from generator.compose.coins import RANGES, ranges
 from generator.compose.context import TickContext
 from generator.compose.facts import headline
 from generator.compose.inputs import missing_reason, reading_of, until_a_month_ms, verified, without_a_month
 from generator.compose.paid_human_report import X402HumanReportPaidResponse
 from generator.compose.regime import BreadthCounts, RegimeChances, regime
 from generator.market.bars import BAR_MS
+from generator.values.ranges import MoveRange
 
 
 class PaymentResource(Body):

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from generator.arena import scores
 from generator.brain.forecast import Forecast
-from generator.brain.reading import AssetReading, Range, VolatilityOutlook
+from generator.brain.reading import AssetReading, VolatilityOutlook
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import band_percent, basis_points, change, fixed, price, share
 from generator.catalog.words import (
@@ -24,17 +24,8 @@ from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
 from generator.compose.scores import KIND, Probabilities
 from generator.values.chances import MoveChance
+from generator.values.ranges import MoveRange
 from generator.values.rounds import Triple
-
-
-class MoveRange(Body):
-    """Where the price may be at the end of a horizon, as a move from now. How far is forecast, not which way."""
-
-    low_90: float = Field(description="In 5 of 100 cases the move is below this, percent.")
-    low_50: float = Field(description="In 25 of 100 cases the move is below this, percent.")
-    high_50: float = Field(description="In 25 of 100 cases the move is above this, percent.")
-    high_90: float = Field(description="In 5 of 100 cases the move is above this, percent.")
-
 
 RANGES = (
     "Ranges of the move by horizon (15m, 1h, 4h, 24h), percent; null without a reading, in the first half day of bars "
@@ -238,20 +229,7 @@ def ranges(read: AssetReading | None) -> dict[str, MoveRange] | None:
     """Publish where the price may be at the end of each horizon."""
     if read is None or read.ranges is None:
         return None
-    return {horizon: _move_range(move) for horizon, move in read.ranges.items()}
-
-
-def _move_range(move: Range) -> MoveRange:
-    return MoveRange(
-        low_90=_move_percent(move.low_90),
-        low_50=_move_percent(move.low_50),
-        high_50=_move_percent(move.high_50),
-        high_90=_move_percent(move.high_90),
-    )
-
-
-def _move_percent(fraction: float) -> float:
-    return change(100 * fraction) or 0.0
+    return {horizon: move.rounded(2) for horizon, move in read.ranges.items()}
 
 
 def quoted(ctx: TickContext, asset: str) -> Quoted:

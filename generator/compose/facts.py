@@ -220,7 +220,7 @@ def _hour_range(read: AssetReading | None) -> tuple[float, float] | None:
     if read is None or not read.ranges:
         return None
     hour = read.ranges[HOUR]
-    return round(100 * hour.low_90, 2), round(100 * hour.high_90, 2)
+    return round(hour.low_90, 2), round(hour.high_90, 2)
 
 
 def _hours(reading: BrainReading) -> dict[str, float]:

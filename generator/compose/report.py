@@ -78,10 +78,7 @@ def _spans(ctx: TickContext, market: MarketFacts) -> dict[str, Span]:
     moves = ranges(reading_of(ctx, DEFAULT_ASSET))
     if coin is None or moves is None:
         return {}
-    return {
-        horizon: Span(*(coin.price * (1 + end / 100) for end in (move.low_90, move.low_50, move.high_50, move.high_90)))
-        for horizon, move in moves.items()
-    }
+    return {horizon: Span(*move.prices(coin.price)) for horizon, move in moves.items()}
 
 
 def _widths(ctx: TickContext) -> dict[str, float]:

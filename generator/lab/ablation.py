@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from generator.arena.scoring import interval_score, qlike_of, squared_error
+from generator.arena.scoring import qlike_of, squared_error
 from generator.brain.engine import Engine
 from generator.brain.outlook import HORIZON_BARS, MONTH_SHARES, Outlook
 from generator.brain.part import Part, Times
@@ -24,6 +24,7 @@ from generator.lab.outlook import moves_after
 from generator.lab.report import table
 from generator.lab.scores import draw, interval_of
 from generator.market.bars import BAR_MS, BARS_A_DAY, BarFrame, FloatArray
+from generator.values.ranges import interval_score
 
 _DRAWS: Final = 1000
 _DAYS_TOGETHER: Final = (2, 5)  # in a block; of a day's moves, which overlap with the next day's

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-from generator.arena.intervals import TwoRanges
 from generator.arena.scoring import brier, squared_error
 from generator.catalog.words import Call
 from generator.practice.items import ID_DIGITS, salted_digest
 from generator.practice.verdicts import BETS_50, BETS_90, Chances, Verdict, judge_chances, judge_ranges
+from generator.values.ranges import MoveRange
 
 FORMAT: Final = "emi-practice-record/1"
 SIDES: Final = (Call.UP, Call.SMALL_MOVE, Call.DOWN)  # in this order in every list of chances
@@ -82,9 +82,12 @@ def scores_of(question: Question, answer: Mapping[str, Any], truth: Mapping[str,
         raise RecordError(f"an answer is not of its form ({error})") from None
 
 
-def ranges_of(answer: Mapping[str, Any]) -> TwoRanges:
-    """Read two ranges."""
-    return TwoRanges(*(float(answer[name]) for name in ("low_90", "low_50", "high_50", "high_90")))
+def ranges_of(answer: Mapping[str, Any]) -> MoveRange:
+    """Read two ranges; ValueError where the 50% range is empty or not inside the 90% range."""
+    ranges = MoveRange(*(float(answer[name]) for name in ("low_90", "low_50", "high_50", "high_90")))
+    if not ranges.is_sound:
+        raise ValueError("a 50% range must lie inside the 90% range")
+    return ranges
 
 
 def chance_of(answer: Mapping[str, Any]) -> float:

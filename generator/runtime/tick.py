@@ -36,7 +36,7 @@ from generator.record.memory.venues import VenueFacts
 from generator.runtime.app import MOVED_KEY, OFFSET_KEY, App
 from generator.runtime.market import SOURCES_DEADLINE_S, to_ms
 from generator.runtime.publication import Report, publish
-from generator.values.hours import RangeForecast
+from generator.values.ranges import RangeForecast
 from generator.values.view import ArenaView
 
 VALID_S: Final = 180

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from generator.catalog.words import Call, Prediction
 from generator.values.chances import MoveChance
+from generator.values.ranges import RangeForecast
 from generator.values.rounds import move_chance
 
 
@@ -32,24 +33,6 @@ class Hour:
     warm_up: bool = False
     chances_kind: str | None = None
     situation: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RangeForecast:
-    """How far one asset may move over one horizon, in percent, as published (4 decimals).
-
-    The 90% range is from `low_90` to `high_90`. `last_hour`, `last_day` and `ewma` are what three simple rules take for
-    sigma, the standard deviation of the move.
-    """
-
-    sigma: float
-    low_90: float
-    low_50: float
-    high_50: float
-    high_90: float
-    last_hour: float
-    last_day: float
-    ewma: float
 
 
 @dataclass(frozen=True, slots=True)

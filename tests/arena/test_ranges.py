@@ -21,7 +21,7 @@ from generator.arena.ranges import (
     counts_of,
     due_ms,
     new_cases,
-    quantiles_of,
+    range_by,
     ranges_of,
     together,
 )
@@ -29,7 +29,8 @@ from generator.arena.scores import Sums
 from generator.arena.scoring import ENOUGH_BLOCKS, NORMAL, Ratio
 from generator.arena.teacher import RunningTotals, Scored
 from generator.catalog.horizons import HORIZONS
-from generator.values.hours import Move, PredictionMade, RangeForecast
+from generator.values.hours import Move, PredictionMade
+from generator.values.ranges import RangeForecast
 from generator.values.scores import RangeForecastScore
 from tests.support import builders
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at, ranges_at
@@ -103,7 +104,7 @@ def test_a_prediction_that_is_interrupted_keeps_the_moves_that_are_known() -> No
 def test_a_simple_rule_has_the_quantiles_of_a_normal_distribution() -> None:
     said = range_of(0.4)
 
-    assert quantiles_of(said, "last_hour") == tuple(
+    assert range_by(said, "last_hour").ends == tuple(
         round(0.6 * NormalDist().inv_cdf(p), 4) for p in (0.05, 0.25, 0.75, 0.95)
     )
 
@@ -111,7 +112,7 @@ def test_a_simple_rule_has_the_quantiles_of_a_normal_distribution() -> None:
 def test_the_quantiles_of_a_rule_are_written_with_four_decimals() -> None:
     said = replace(range_of(0.4), last_hour=0.1234)
 
-    assert quantiles_of(said, "last_hour") == (-0.203, -0.0832, 0.0832, 0.203)
+    assert range_by(said, "last_hour").ends == (-0.203, -0.0832, 0.0832, 0.203)
 
 
 def test_the_ranges_of_a_reading_are_percents_and_a_rule_grows_with_the_root_of_time() -> None:
@@ -161,12 +162,12 @@ def test_the_scores_are_those_of_their_definitions(drawn: list[tuple[float, floa
     assert brain.inside_90.percent == pytest.approx(
         100 * fmean(said.low_90 <= move <= said.high_90 for said, move in cases), abs=0.051
     )
-    own = [slow_pinball(quantiles_of(said, None), move) for said, move in cases]
+    own = [slow_pinball(range_by(said, None).ends, move) for said, move in cases]
     own_qlikes = [log(said.sigma**2) + (move / said.sigma) ** 2 for said, move in cases]
     assert brain.pinball == pytest.approx(fmean(own), abs=6e-5)
     assert brain.qlike == pytest.approx(fmean(own_qlikes), abs=6e-5)
     for score in others:
-        losses = [slow_pinball(quantiles_of(said, score.name), move) for said, move in cases]
+        losses = [slow_pinball(range_by(said, score.name).ends, move) for said, move in cases]
         sigmas = [getattr(said, score.name) for said, _ in cases]
         qlikes = [log(sigma**2) + (move / sigma) ** 2 for sigma, (_, move) in zip(sigmas, cases, strict=True)]
         assert score.pinball == pytest.approx(fmean(losses), abs=6e-5)

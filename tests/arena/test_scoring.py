@@ -15,7 +15,6 @@ from generator.arena.scoring import (
     Ratio,
     brier,
     brier_e8,
-    interval_score,
     log_e9,
     log_score,
     pinball,
@@ -26,6 +25,7 @@ from generator.arena.scoring import (
     squared_error,
     squared_error_e8,
 )
+from generator.values.ranges import interval_score
 from generator.values.scores import Estimate
 
 Array = npt.NDArray[np.float64]

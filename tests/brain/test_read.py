@@ -93,7 +93,7 @@ def test_the_answers_are_the_engines_readings(answers: list[dict[str, Any]]) -> 
         assert answer["bias"] == READ_BIAS[reading.direction]
         assert answer["volatility_outlook"]["24h"] == reading.outlook.h24
         assert (ranges := reading.assets["ETH"].ranges) is not None
-        assert answer["assets"]["ETH"]["ranges"]["4h"][3] == 1e4 * ranges["4h"].high_90
+        assert answer["assets"]["ETH"]["ranges"]["4h"][3] == 100 * ranges["4h"].high_90
         assert list(answer["probs"].values()) == list(reading.regime.holding.values())
         assert answer["assets"]["ETH"]["arena"]["up"] == forecast.probabilities.up
 

@@ -154,7 +154,7 @@ def test_each_asset_is_published_as_the_brain_reads_it() -> None:
         }
         assert coins[asset]["base_rates"] == {"down": 0.33, "neutral": 0.34, "up": 0.33}
         for horizon, span in read.ranges.items():
-            ends = {end: round(100 * getattr(span, end), 2) for end in ("low_90", "low_50", "high_50", "high_90")}
+            ends = {end: round(getattr(span, end), 2) for end in ("low_90", "low_50", "high_50", "high_90")}
             assert coins[asset]["ranges"][horizon] == ends
         assert {coins[asset]["bias"], books[asset]["bias"]} == {read.bias}
         assert books[asset]["liquidity_context"] == read.liquidity

@@ -5,7 +5,6 @@ from typing import Final
 
 from generator.brain.derivatives import Pressure
 from generator.brain.ladder import Partition
-from generator.brain.reading import Range
 from generator.compose.coins import ranges
 from generator.compose.context import TickContext
 from generator.compose.derivatives import funding
@@ -13,6 +12,7 @@ from generator.compose.ladder import asset_partition, ranges_of_week
 from generator.compose.rounds import crowd_by_record, human_consensus_block, vote_bursts
 from generator.values.chances import OutcomeChances
 from generator.values.hours import RangeWeek
+from generator.values.ranges import MoveRange
 from generator.values.votes import Burst, LockedCrowd, RecordCrowd, Tally
 from tests.support.builders import asset_observation, full_context
 from tests.support.clock import NOON
@@ -25,7 +25,7 @@ def still(part: Partition) -> TickContext:
     full = full_context()
     reading = full.reading
     assert reading is not None
-    bitcoin = replace(reading.assets["BTC"], ranges={"1h": Range(0.0, 0.0, 0.0, 0.0)}, partition=part)
+    bitcoin = replace(reading.assets["BTC"], ranges={"1h": MoveRange(0.0, 0.0, 0.0, 0.0)}, partition=part)
     return replace(full, reading=replace(reading, assets={**reading.assets, "BTC": bitcoin}))
 
 
@@ -38,7 +38,7 @@ def test_a_price_that_cannot_move_has_ranges_and_chances_of_zero() -> None:
     part = asset_partition(ctx, "BTC")
 
     assert reach is not None
-    assert set(reach["1h"].model_dump().values()) == {0.0}
+    assert set(reach["1h"].ends) == {0.0}
     assert part is not None
     assert part.usual_move_percent == 0.0
     assert part.chances == part.base_rates

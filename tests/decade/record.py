@@ -40,7 +40,8 @@ from generator.record.memory import history, log
 from generator.record.memory import tables as t
 from generator.record.memory.rows import row_of
 from generator.record.memory.store import Memory
-from generator.values.hours import Hour, PredictionMade, RangeForecast
+from generator.values.hours import Hour, PredictionMade
+from generator.values.ranges import RangeForecast
 from generator.values.rounds import Round
 from generator.values.votes import Tally
 from tests.inbox.many_ballots import ballot, key

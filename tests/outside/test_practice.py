@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from generator.arena.intervals import TwoRanges
 from generator.arena.scoring import brier, log_score, squared_error
 from generator.catalog.downloads import PRACTICE_ITEMS, PRACTICE_TRUTHS, RecordFile
 from generator.catalog.text.chapters import CHAPTERS
@@ -24,6 +23,7 @@ from generator.practice.curve import blocks
 from generator.practice.verdicts import BETS_50, BETS_90, Chances, judge_chances, judge_ranges
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets, Resources, ShippedMonth
+from generator.values.ranges import MoveRange
 from tests.outside.site_pages import BROWSED, MODULES, Browser, BrowserContext, Page, expect
 from tests.site.test_chapters import MONTH
 from tests.support.builders import CONTEXTS
@@ -91,7 +91,7 @@ def drawn_records(chance: random.Random, number: int) -> list[dict[str, Any]]:
 def own_result(case: dict[str, Any]) -> Any:
     match case["what"]:
         case "how_far":
-            return TwoRanges(**case["ranges"]).score(case["move"])
+            return MoveRange(**case["ranges"]).score(case["move"])
         case "brier":
             return brier(case["chances"], case["came"])
         case "moved":

@@ -4,18 +4,19 @@ import random
 
 import pytest
 
-from generator.arena.intervals import TwoRanges
 from generator.practice.curve import BLOCK, blocks
+from generator.practice.record import ranges_of
+from generator.values.ranges import MoveRange
 
 
 def test_how_far_is_the_mean_of_both_ranges() -> None:
-    ranges = TwoRanges(-1.0, -0.3, 0.2, 1.2)
+    ranges = MoveRange(-1.0, -0.3, 0.2, 1.2)
     assert ranges.score(0.5) == pytest.approx(((0.5 + 4 * 0.3) + 2.2) / 2)
     assert ranges.score(-1.5) == pytest.approx(((0.5 + 4 * 1.2) + (2.2 + 20 * 0.5)) / 2)
 
 
 def test_a_range_holds_its_ends() -> None:
-    ranges = TwoRanges(-1.0, -0.3, 0.2, 1.2)
+    ranges = MoveRange(-1.0, -0.3, 0.2, 1.2)
     assert ranges.holds_50(-0.3)
     assert ranges.holds_50(0.2)
     assert not ranges.holds_50(0.21)
@@ -28,7 +29,7 @@ def test_a_range_holds_its_ends() -> None:
 def test_a_range_of_half_outside_of_nine_in_ten_is_refused() -> None:
     for low_90, low_50, high_50, high_90 in ((-1, -2, 1, 2), (-1, 0, 2, 1), (-1, 0.5, 0.4, 1)):
         with pytest.raises(ValueError, match="inside the 90% range"):
-            TwoRanges(low_90, low_50, high_50, high_90)
+            ranges_of({"low_90": low_90, "low_50": low_50, "high_50": high_50, "high_90": high_90})
 
 
 def test_a_block_has_twenty_differences_and_a_band_of_nine_in_ten() -> None:

@@ -9,12 +9,12 @@ import pytest
 from generator.arena.rates import rate
 from generator.catalog.durations import DAY_MS
 from generator.catalog.horizons import HORIZONS
-from generator.compose.coins import MoveRange
 from generator.site.charts.history import line_chart
 from generator.site.charts.now import live_round
 from generator.site.charts.plot import ROW_LABEL, ROW_VALUE, WIDTH, Chart, tick_text
 from generator.site.charts.ranges import how_far as ranges_of
 from generator.site.charts.record import coverage, rates, saved, skills
+from generator.values.ranges import MoveRange
 from generator.values.scores import ForecastScores
 from tests.support.builders import NOW_MS
 from tests.support.page_view import START_MS, arena

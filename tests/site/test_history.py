@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from markupsafe import Markup
 
-from generator.brain.reading import NO_AXES, Axes, Range
+from generator.brain.reading import NO_AXES, Axes
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import MarketSide, SourceMode
@@ -17,6 +17,7 @@ from generator.site.files.history import FILES, card, histories, hours_csv
 from generator.site.pages.render import Pages
 from generator.site.words.days import days
 from generator.values.hours import Hour
+from generator.values.ranges import MoveRange
 from tests.blocks import blocks, prints
 from tests.support.builders import NOW_MS, full_context
 from tests.support.page_view import Rendered, view
@@ -51,7 +52,7 @@ def test_a_chart_says_what_the_hours_it_shows_were() -> None:
 
 
 def test_stripes_chances_and_legend_of_a_regime_have_one_fill_and_labels_lie_outside() -> None:
-    ahead = {"24h": Range(-0.03, -0.01, 0.01, 0.03)}
+    ahead = {"24h": MoveRange(-3.0, -1.0, 1.0, 3.0)}
     chart = history("btc-7d", WINDOWS["7d"], Lately("BTC", NOW_MS, CLOSES, HOURS, ahead), "")
     assert chart is not None
 

@@ -27,7 +27,7 @@ from generator.cli._ballot import sign_ballot
 from generator.record.memory.store import Memory
 from generator.runtime import tick
 from generator.values.chances import OutcomeChances
-from generator.values.hours import RangeForecast
+from generator.values.ranges import RangeForecast
 from generator.values.view import ArenaView
 from tests.support.ranges import range_of
 

@@ -23,7 +23,6 @@ from generator.brain.reading import (
     Axes,
     BrainReading,
     LearningReading,
-    Range,
     RegimeReading,
     VolatilityOutlook,
 )
@@ -70,6 +69,7 @@ from generator.market.observation import (
 from generator.values.chances import OutcomeChances
 from generator.values.hours import Hour, RangeDay, RangeWeek
 from generator.values.ladders import LadderScore, LadderScores, MeanInterval, PartitionScore, ReliabilityBin
+from generator.values.ranges import MoveRange
 from generator.values.rounds import Event, Lesson, Round
 from generator.values.scores import Bin, ForecastScores, HoldRecord, LessonMetrics, Pattern, Rate
 from generator.values.view import ArenaView
@@ -199,7 +199,7 @@ def asset_reading(asset: str) -> AssetReading:
         ),
         volatility=VolatilityWord.NORMAL,
         outlook=VolatilityOutlook(0.002_123, 0.004_234, 0.008_345, 0.019_876),
-        ranges={name: Range(-0.012_345, -0.003_456, 0.003_567, 0.012_678) for name in HORIZONS},
+        ranges={name: MoveRange(-1.234_5, -0.345_6, 0.356_7, 1.267_8) for name in HORIZONS},
         baselines=dict.fromkeys(BASELINES, 0.001234),
         ladder=ladders_of_sigma()[0],
         partition=Partition(

@@ -6,7 +6,8 @@ from statistics import NormalDist
 from generator.arena.ranges import RangeSums, counts_of
 from generator.arena.scoring import NORMAL
 from generator.catalog.horizons import HORIZONS
-from generator.values.hours import Move, RangeForecast
+from generator.values.hours import Move
+from generator.values.ranges import RangeForecast
 from generator.values.scores import HorizonRecord
 
 HOUR_MS = 3_600_000
@@ -15,9 +16,12 @@ HOUR_MS = 3_600_000
 @cache
 def range_of(sigma: float) -> RangeForecast:
     """Return ranges of a sigma in percent, with simple rules that are wrong by a half, a fifth and not at all."""
-    low_90, low_50, high_50, high_90 = (round(z * sigma, 4) for z in NORMAL)
     return RangeForecast(
-        sigma, low_90, low_50, high_50, high_90, round(1.5 * sigma, 4), round(0.8 * sigma, 4), ewma=sigma
+        *(round(z * sigma, 4) for z in NORMAL),
+        sigma=sigma,
+        last_hour=round(1.5 * sigma, 4),
+        last_day=round(0.8 * sigma, 4),
+        ewma=sigma,
     )
 
 

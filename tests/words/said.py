@@ -16,7 +16,7 @@ from generator.brain.forecast import Forecast
 from generator.brain.hourly import Hours
 from generator.brain.market_facts import Followed, market_facts
 from generator.brain.outlook import RANGE_BARS
-from generator.brain.reading import BrainReading, Range
+from generator.brain.reading import BrainReading
 from generator.brain.side import SIDES
 from generator.brain.smoothing import HOUR_BARS
 from generator.brain.weights import Weights
@@ -26,6 +26,7 @@ from generator.compose.context import TickContext
 from generator.compose.facts import market_now
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 from generator.market.observation import AssetObservation, Observation
+from generator.values.ranges import MoveRange
 from tests.support.builders import full_context
 from tests.words.published import Chances, Published
 from tests.words.raw import HOUR_MS, Ordered
@@ -45,7 +46,7 @@ class Said(NamedTuple):
 class _Read(NamedTuple):
     """What the facts ask of a coin's reading."""
 
-    ranges: dict[str, Range] | None
+    ranges: dict[str, MoveRange] | None
     forecast: Forecast | None
 
 
@@ -180,7 +181,7 @@ def _width(read: _Read | None) -> float | None:
     if read is None or read.ranges is None:
         return None
     hour = read.ranges["1h"]
-    return hour.high_90 - hour.low_90
+    return hour.width_90 / 100
 
 
 def _published(
@@ -198,7 +199,8 @@ def _published(
         coin = facts.coins.get(asset)
         if read.ranges and coin:
             hour = read.ranges["1h"]
-            ranges[asset] = (coin.price * (1 + hour.low_90), coin.price * (1 + hour.high_90))
+            low_90, *_, high_90 = hour.prices(coin.price)
+            ranges[asset] = (low_90, high_90)
         if read.forecast:
             given, base = read.forecast.probabilities, read.forecast.base_rate
             chances[asset] = Chances(

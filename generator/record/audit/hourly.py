@@ -18,7 +18,8 @@ from generator.catalog.links import RANGES_JSONL
 from generator.record.audit.compare import row_differences
 from generator.record.audit.game import AuditError, Read, Row, Site, Waiting, in_time, seconds
 from generator.record.audit.scores import far_line, score_line
-from generator.values.hours import Move, RangeForecast
+from generator.values.hours import Move
+from generator.values.ranges import RangeForecast
 from generator.values.rounds import Round
 from generator.values.scores import ForecastScores
 

@@ -30,7 +30,8 @@ from generator.record.memory.rows import (
     values_in,
     where_in,
 )
-from generator.values.hours import Move, PredictionMade, RangeDay, RangeForecast, RangeWeek
+from generator.values.hours import Move, PredictionMade, RangeDay, RangeWeek
+from generator.values.ranges import RangeForecast
 from generator.values.rounds import Event, Lesson, Round
 
 ACTIVE = tuple(str(phase) for phase in (RoundPhase.SCHEDULED, RoundPhase.OPEN, RoundPhase.LIVE))
@@ -181,7 +182,7 @@ def settled_predictions(connection: Connection, limit: int) -> tuple[PredictionM
 def week_of_ranges(connection: Connection, now_ms: int) -> dict[tuple[str, str], RangeWeek]:
     """Return how the ranges that began in the last seven days held, by asset and horizon.
 
-    It is asked again after each move, so it reads the columns that it needs and makes no forecast of each row.
+    It is asked again after each move, so it reads the columns that it needs and makes no prediction of each row.
     """
     c = t.predictions.c
     query = select(c.asset, c.warm_up, c.ranges, c.moves).where(
@@ -194,15 +195,13 @@ def week_of_ranges(connection: Connection, now_ms: int) -> dict[tuple[str, str],
         for horizon, came in read_json(moves).items():
             if came["move"] is None:
                 continue
-            forecast = said[horizon]
-            held_50 = forecast["low_50"] <= came["move"] <= forecast["high_50"]
-            held_90 = forecast["low_90"] <= came["move"] <= forecast["high_90"]
+            within = RangeForecast(**said[horizon])
             before = found.get((asset, horizon), RangeWeek(0, 0, 0, 0.0, 0.0, 0))
             found[asset, horizon] = RangeWeek(
                 moves=before.moves + 1,
-                held_50=before.held_50 + int(held_50),
-                held_90=before.held_90 + int(held_90),
-                width_90=before.width_90 + forecast["high_90"] - forecast["low_90"],
+                held_50=before.held_50 + int(within.holds_50(came["move"])),
+                held_90=before.held_90 + int(within.holds_90(came["move"])),
+                width_90=before.width_90 + within.width_90,
                 largest=max(before.largest, abs(came["move"])),
                 of_backtest=before.of_backtest + int(warm_up),
             )
@@ -225,7 +224,7 @@ def day_of_ranges(connection: Connection, now_ms: int) -> RangeDay | None:
     if not hours and not days:
         return None
 
-    held = sum(said.low_90 <= (came.move or 0.0) <= said.high_90 for _, (said, came) in hours)
+    held = sum(said.holds_90(came.move or 0.0) for _, (said, came) in hours)
     counted = RangeDay(None, 0.0, 0.0, 0.0, len(hours), held, any(made.warm_up for made, _ in hours))
     if not days:
         return counted

@@ -27,7 +27,8 @@ from gateway.wire.foreign import read_json
 from generator.arena.ranges import due_ms
 from generator.catalog.words import Call, Concept, Consensus, PatternType, Prediction, RoundPhase
 from generator.record.memory import tables as t
-from generator.values.hours import Move, PredictionMade, RangeForecast
+from generator.values.hours import Move, PredictionMade
+from generator.values.ranges import RangeForecast
 from generator.values.rounds import Event, Lesson, Round
 
 Stored = TypeVar("Stored", Round, PredictionMade, Lesson, Event)

@@ -25,7 +25,8 @@ from generator.catalog.words import Call, PatternType, RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.ballots import locked_votes
 from generator.record.memory.rows import newest_id, upsert, values_in, within
-from generator.values.hours import Move, PredictionMade, RangeForecast
+from generator.values.hours import Move, PredictionMade
+from generator.values.ranges import RangeForecast
 from generator.values.rounds import Lesson, Round
 
 ROW: Final = 1

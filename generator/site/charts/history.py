@@ -9,7 +9,6 @@ from typing import Final, TypeVar
 from markupsafe import Markup
 
 from generator.brain.label import REGIMES
-from generator.brain.reading import Range
 from generator.catalog.assets import ASSET_NAMES, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.formats import moment, rounded
@@ -21,6 +20,7 @@ from generator.catalog.words import RegimeLabel
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, axis, line, plain, text
 from generator.site.words.days import regime_of
 from generator.values.hours import Hour
+from generator.values.ranges import MoveRange
 
 _LEFT: Final = 96.0  # room for the labels of the axes on a phone, where letters are largest
 _RIGHT: Final = WIDTH - 50.0  # and for the names of the ranges ahead
@@ -117,7 +117,7 @@ class Lately:
     now_ms: int
     closes: Sequence[Point]  # (close time in ms, USD), oldest first; gaps are gaps
     hours: Sequence[Hour]
-    ranges: Mapping[str, Range] | None  # by horizon, None where unknown
+    ranges: Mapping[str, MoveRange] | None  # by horizon, None where unknown
 
 
 def history(name: str, window: Window, lately: Lately, source: Markup | str) -> Chart | None:
@@ -274,7 +274,7 @@ def _short(value: float) -> str:
     return plain(value, 4)
 
 
-def _fan(last: Point, window: Window, ranges: Mapping[str, Range] | None) -> Fan:
+def _fan(last: Point, window: Window, ranges: Mapping[str, MoveRange] | None) -> Fan:
     """Return the ends of the ranges as prices, from the last close on; empty where none is known."""
     last_ms, close = last
     fan: Fan = [(last_ms, (close,) * 4)]
@@ -282,8 +282,7 @@ def _fan(last: Point, window: Window, ranges: Mapping[str, Range] | None) -> Fan
         forecast = (ranges or {}).get(name)
         if forecast is None or horizon.minutes > HORIZONS[window.ahead].minutes:
             continue
-        ends = (forecast.low_90, forecast.low_50, forecast.high_50, forecast.high_90)
-        fan.append((last_ms + horizon.length_ms, tuple(close * (1 + end) for end in ends)))
+        fan.append((last_ms + horizon.length_ms, forecast.prices(close)))
     return fan if len(fan) > 1 else []
 
 

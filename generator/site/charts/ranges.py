@@ -9,12 +9,12 @@ from generator.catalog.assets import ASSET_NAMES, DEFAULT_ASSET
 from generator.catalog.formats import price as published
 from generator.catalog.horizons import HORIZONS, HOUR
 from generator.catalog.text.figures import price, signed
-from generator.compose.coins import MoveRange
 from generator.compose.coins import ranges as ranges_of
 from generator.compose.context import TickContext
 from generator.compose.inputs import observed, reading_of
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, line, text
 from generator.site.charts.sources import source_of
+from generator.values.ranges import MoveRange
 
 _TOP: Final = 30.0  # the price now is written above
 _ROW: Final = 58.0

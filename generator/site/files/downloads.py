@@ -17,6 +17,7 @@ from generator.arena.published import called
 from generator.catalog.downloads import (
     FORMATS,
     MONTHS,
+    OF_RANGE,
     PRACTICE_ITEMS,
     PRACTICE_TRUTHS,
     SERIES,
@@ -38,12 +39,11 @@ from generator.release.values import NOTHING
 from generator.release.variants import WORTH, pack
 from generator.site.files.csv_file import csv_file
 from generator.site.files.voters import running_voters, voters_of_month
-from generator.values.hours import Move, PredictionMade, RangeForecast
+from generator.values.hours import Move, PredictionMade
 
 Rows = Sequence[Mapping[str, Any]]
 _SIDES: Final = ("down", "neutral", "up")  # in the order of a forecast's probabilities
 DIGITS: Final = 12  # of the digest, in a name
-_OF_FORECAST: Final = tuple(each.name for each in fields(RangeForecast))
 _OF_MOVE: Final = tuple(each.name for each in fields(Move))
 # What the release holds of the record apart from packed variants.
 RUNNING: Final = (
@@ -254,7 +254,7 @@ def ranges_row(made: PredictionMade, mode: SourceMode) -> dict[str, Any]:
     ranges = {}
     for horizon, forecast in (made.ranges or {}).items():
         move = made.moves.get(horizon) or Move()
-        ranges[horizon] = {name: getattr(forecast, name) for name in _OF_FORECAST}
+        ranges[horizon] = {name: getattr(forecast, name) for name in OF_RANGE}
         ranges[horizon] |= {name: getattr(move, name) for name in _OF_MOVE}
 
     return {

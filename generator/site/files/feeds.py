@@ -375,7 +375,7 @@ def _of_misses(source: _FeedSource, due: Sequence[PredictionMade]) -> Iterator[F
         forecast = (made.ranges or {}).get("1h")
         if outcome is None or forecast is None or outcome.move is None:
             continue
-        if forecast.low_90 <= outcome.move <= forecast.high_90:
+        if forecast.holds_90(outcome.move):
             continue
 
         start = moment(made.start_ms)

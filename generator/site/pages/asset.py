@@ -14,7 +14,6 @@ from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.figures import count, percent, price, signed
 from generator.catalog.text.labels import CALL, MARKS, OUTCOME
 from generator.catalog.words import Call, Points, Prediction, Side
-from generator.compose.coins import MoveRange
 from generator.compose.derivatives import DerivativesAsset, how_rare
 from generator.compose.free import FreeBodies
 from generator.compose.main_brain import Reason, Reasoning
@@ -23,6 +22,7 @@ from generator.site.charts.plot import Chart
 from generator.site.charts.ranges import how_far
 from generator.site.words.record import interval
 from generator.values.hours import PredictionMade
+from generator.values.ranges import MoveRange
 from generator.values.scores import Rate
 
 BEARS: Final = {

@@ -14,7 +14,8 @@ from generator.catalog.text.figures import signed
 from generator.catalog.text.lessons import OUTCOME
 from generator.catalog.text.weeks import AGAIN, CHOSEN, FAR, IN_TEN, TOGETHER, WeekIdea
 from generator.catalog.words import Prediction
-from generator.values.hours import Move, PredictionMade, RangeForecast
+from generator.values.hours import Move, PredictionMade
+from generator.values.ranges import RangeForecast
 
 WEEK_MS: Final = 7 * DAY_MS
 WEEKS_SHOWN: Final = 4  # of those that are over
@@ -78,7 +79,7 @@ class _Judged(NamedTuple):
 
     @property
     def outside(self) -> bool:
-        return not self.within.low_90 <= self.move <= self.within.high_90
+        return not self.within.holds_90(self.move)
 
 
 class _Known(NamedTuple):

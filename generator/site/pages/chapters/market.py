@@ -12,7 +12,6 @@ from generator.catalog.durations import DAY_MS
 from generator.catalog.horizons import HOUR
 from generator.catalog.text.chapters import REMARKS
 from generator.catalog.text.figures import day, percent, price, signed
-from generator.compose.coins import MoveRange
 from generator.site.charts.plot import Caption, Chart, Row, row_chart
 from generator.site.charts.ranges import how_far
 from generator.site.pages.chapters.chapter import (
@@ -28,6 +27,7 @@ from generator.site.pages.chapters.chapter import (
     wildest,
 )
 from generator.site.words.month import HourlyMonth, pairs
+from generator.values.ranges import MoveRange
 from generator.values.scores import Rate
 
 NAME: Final = ASSET_NAMES[DEFAULT_ASSET]
@@ -209,14 +209,13 @@ def _wild_again(moves: dict[int, float]) -> Ask | None:
 def _range_end(facts: Facts) -> Ask | None:
     """Ask where the 90% range of the newest hour ended; None before there is one."""
     for made in facts.due:
-        ranges = (made.ranges or {}).get(HOUR)
+        within = (made.ranges or {}).get(HOUR)
         came = made.moves.get(HOUR)
-        if made.asset == DEFAULT_ASSET and ranges and came and came.move is not None and made.start_price is not None:
+        if made.asset == DEFAULT_ASSET and within and came and came.move is not None and made.start_price is not None:
             break
     else:
         return None
 
-    within = MoveRange(low_90=ranges.low_90, low_50=ranges.low_50, high_50=ranges.high_50, high_90=ranges.high_90)
     drawn = how_far(
         "guess",
         DEFAULT_ASSET,
@@ -240,9 +239,9 @@ def _range_end(facts: Facts) -> Ask | None:
 
 def where(within: MoveRange, move: float) -> str:
     """Say in which of its ranges a move ended."""
-    if within.low_50 <= move <= within.high_50:
+    if within.holds_50(move):
         return "inside both ranges, as half of all hours should"
-    if within.low_90 <= move <= within.high_90:
+    if within.holds_90(move):
         return "outside the 50% range and inside the 90% range, as 40 of 100 hours should"
     return "outside both ranges, as one hour in ten should"
 

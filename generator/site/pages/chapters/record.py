@@ -57,8 +57,8 @@ def calibration(facts: Facts) -> tuple[Ask, ...]:
         came = made.moves.get(HOUR)
         ranges = (made.ranges or {}).get(HOUR)
         if came is not None and came.move is not None and ranges is not None:
-            held_50.append((made.start_ms, ranges.low_50 <= came.move <= ranges.high_50))
-            held_90.append((made.start_ms, ranges.low_90 <= came.move <= ranges.high_90))
+            held_50.append((made.start_ms, ranges.holds_50(came.move)))
+            held_90.append((made.start_ms, ranges.holds_90(came.move)))
     if not held_90:
         return ()
 
