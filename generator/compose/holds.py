@@ -97,11 +97,11 @@ def holds_statement(record: HoldRecord) -> str:
 
     said = (
         f"Of {scores.n} labels {in_words(scores.held)} still stood {_AHEAD} later; "
-        f"the mean chance was {scores.said_percent:.1f}%."
+        f"the chances said {scores.said_percent:.1f}%."
     )
     skills = (
-        _skill(scores.climate_skill_percent, "the past frequencies"),
-        _skill(scores.persistence_skill_percent, "being sure that it stays"),
+        _skill(scores.climate_skill_percent, "past frequencies"),
+        _skill(scores.persistence_skill_percent, "certainty"),
     )
     known = [skill for skill in skills if skill]
     if not known:

@@ -233,7 +233,7 @@ def market_gaps(ctx: TickContext) -> list[str]:
     nowhere = lacked_by_all(ctx)
     gaps = []
     if nowhere:
-        gaps.append(f"no {listed(nowhere, 'or')} from any source")
+        gaps.append(f"no {listed(nowhere, 'or')}")
 
     lacking = {kind: assets for kind, assets in lacked_by(ctx).items() if kind not in nowhere}
     without_any = [asset for asset in ASSETS if _has_nothing(ctx, asset)]

@@ -77,8 +77,8 @@ def test_a_skill_comes_with_its_interval(skill: Estimate, verdict: str) -> None:
     scores = replace(of(1000, 700), climate_skill_percent=skill, persistence_skill_percent=None)
 
     assert holds_statement(HoldRecord(live=scores)) == (
-        "Of 1000 labels 70.0% (95% interval 50.0 to 90.0%) still stood 4 hours later; the mean chance was 72.0%. "
-        f"Brier skill: {verdict} against the past frequencies."
+        "Of 1000 labels 70.0% (95% interval 50.0 to 90.0%) still stood 4 hours later; the chances said 72.0%. "
+        f"Brier skill: {verdict} against past frequencies."
     )
 
 

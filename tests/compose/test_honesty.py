@@ -86,7 +86,7 @@ def test_candles_alone_give_directions_and_name_what_is_missing() -> None:
     assert free("candles_only", "derivatives")["status"] == "unavailable"
     assert free("candles_only", "liquidity-lite")["status"] == "degraded"
     assert free("candles_only", "market-regime")["status"] == "degraded"
-    once = "no order book, funding, open interest or liquidations from any source"
+    once = "no order book, funding, open interest or liquidations"
     assert once in free("candles_only", "derivatives")["limitations"]
     asset = free("candles_only", "liquidity-lite")["assets"]["BTC"]
     assert asset["bias"] == "UP"

@@ -21,7 +21,7 @@ TRADES = re.compile(
 )
 REPORT = "x402-atlas-human-report"
 REGIME = "x402-market-regime"
-NO_DATA = "no order book, funding, open interest or liquidations from any source"
+NO_DATA = "no order book, funding, open interest or liquidations"
 
 
 @pytest.mark.parametrize("name", CONTEXTS)

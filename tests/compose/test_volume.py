@@ -12,8 +12,12 @@ from typing import Any, Final
 
 import pytest
 
+from generator.catalog.durations import HOUR_MS
 from generator.catalog.endpoints import ENDPOINTS
+from generator.catalog.words import SourceStatus
 from generator.compose.all import compose_free
+from generator.compose.context import TickContext
+from generator.market.observation import AssetObservation
 from generator.values.rounds import Event
 from generator.values.scores import Estimate, MoveScores
 from tests.support.bodies import free
@@ -45,9 +49,9 @@ def test_words_of_prose_are_counted_wherever_they_lie() -> None:
 
 
 @cache
-def with_moves_scored(state: str) -> dict[str, Any]:
+def with_moves_scored(state: str, *, faulty: bool = False) -> dict[str, Any]:
     """Return the free bodies of a state, by endpoint, once the chances of a move have a skill in every record."""
-    ctx = CONTEXTS[state]()
+    ctx = with_three_faults(CONTEXTS[state]()) if faulty else CONTEXTS[state]()
     skill = Estimate(12.1, 10.5, 13.5)
     scores = MoveScores(
         1480,
@@ -76,11 +80,34 @@ def with_moves_scored(state: str) -> dict[str, Any]:
     return {row.id: bodies[row.path].as_json() for row in ENDPOINTS}
 
 
-@pytest.mark.parametrize("state", ["full", "simulated", "candles_only"])
-def test_a_full_record_keeps_to_it(state: str) -> None:
-    counted = {name: words_of(body) for name, body in with_moves_scored(state).items() if name != LESSONS}
+def with_three_faults(ctx: TickContext) -> TickContext:
+    """Return a tick in which one source failed, another is stale, and two coins have no fresh price or no data."""
+    seen = ctx.observation
+    sources = (
+        *(replace(row, status=SourceStatus.FAILED, as_of_ms=None, reason="timed out") for row in seen.sources[:1]),
+        *(replace(row, status=SourceStatus.STALE) for row in seen.sources[1:2]),
+        *seen.sources[2:],
+    )
+    old = replace(seen.assets["XLM"], price_as_of_ms=ctx.freshness.generated_ms - HOUR_MS)
+    gone = AssetObservation("HBAR", limitations=("no venue lists it now",))
+    return replace(ctx, observation=replace(seen, sources=sources, assets={**seen.assets, "XLM": old, "HBAR": gone}))
 
-    assert {endpoint: words for endpoint, words in counted.items() if words > MOST_WORDS} == {}
+
+@pytest.mark.parametrize("faulty", [False, True])
+@pytest.mark.parametrize("state", CONTEXTS)
+def test_a_full_record_keeps_to_it(state: str, *, faulty: bool) -> None:
+    counted = {name: words_of(body) for name, body in with_moves_scored(state, faulty=faulty).items()}
+
+    assert {name: words for name, words in counted.items() if words > MOST_WORDS and name != LESSONS} == {}
+
+
+def test_three_faults_are_named_in_every_body_that_names_limits() -> None:
+    said = " ".join(_texts(with_moves_scored("candles_only", faulty=True)["statistics"]))
+
+    assert "failed sources: kraken (spot)" in said
+    assert "stale sources: coinbase (spot)" in said
+    assert "no fresh price: XLM" in said
+    assert "no data for HBAR" in said
 
 
 @pytest.mark.parametrize("state", CONTEXTS)

@@ -136,7 +136,7 @@ class History:
         return self._of_market[bars]
 
     def usual(self, bars: int) -> Floats:
-        """Return the median size of such moves up to each bar, of windows that end on a full hour, percent."""
+        """Return the median size of such moves before each bar, of windows that end on a full hour, percent."""
         if bars not in self._usual:
             hours = bars // self.hour
             sizes = np.abs(self.moves(bars)).tolist()
@@ -144,10 +144,10 @@ class History:
             now = _USUAL_PERCENT[hours]
             out = np.empty(len(sizes))
             for bar, is_full in enumerate(self.is_full.tolist()):
+                out[bar] = now
                 if is_full:
                     kept.add(sizes[bar])
                     now = kept.median() if len(kept) >= _YOUNG_HOURS[hours] else _USUAL_PERCENT[hours]
-                out[bar] = now
             self._usual[bars] = out
         return self._usual[bars]
 

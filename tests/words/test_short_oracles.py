@@ -40,3 +40,14 @@ def test_normal_holds_once_the_roughest_day_of_a_young_record_has_calmed_down(
     last_hour: float,
 ) -> None:
     assert state(last_hour) == []
+
+
+def test_a_move_is_held_against_what_was_usual_before_it() -> None:
+    fortnight = 14 * DAY  # after which a record has usual days of its own
+    swaying = np.exp(0.012 * np.sin(np.arange(fortnight + 1) * np.pi / DAY))
+    closes = np.tile(100.0 * swaying[:, None], 3)
+
+    usual = History(("BTC", "ETH", "XRP"), closes, closes, closes).usual(DAY)
+
+    assert usual[fortnight - 1] == 1.5
+    assert usual[fortnight] > 1.6

@@ -42,7 +42,7 @@ NOT_STARTED: Final = "not started yet"
 BARS_MISSING: Final = "too little 5-minute history for a reading"
 SIMULATED_NOTICE: Final = "simulated market: no price here is real"
 PLAY_NOTICE: Final = "play money: payments here move nothing of value"
-RECORDED_NOTICE: Final = "recorded market: prices of the past; rounds are dated by the clock of the replay"
+RECORDED_NOTICE: Final = "recorded prices; rounds are dated by the clock of the replay"
 
 DEVELOPER_NOTE: Final = (
     "Past freshness.valid_until the answer is stale. Unknown values are null and named in limitations."
