@@ -20,8 +20,8 @@ from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.glossary import GLOSSARY
 from generator.compose.all import compose_free
-from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
+from generator.compose.tick import Tick
 from generator.site.pages.recipes import PageView
 from tests.contradictions.release_rows import visible
 from tests.support.services import shared_pages
@@ -389,7 +389,7 @@ def said(bodies: Sequence[Mapping[str, Any]], texts: Sequence[str] = ()) -> Said
     return together
 
 
-def pages(ctx: TickContext) -> list[str]:
+def pages(ctx: Tick) -> list[str]:
     """Return what people read of each page of a tick, and the words and lessons that every release has."""
     bodies = FreeBodies(compose_free(ctx))
     rendered = shared_pages().render(PageView(ctx=ctx, bodies=bodies))

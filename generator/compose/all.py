@@ -9,20 +9,20 @@ from generator.catalog.links import STATUS_JSON, reasoning_path
 from generator.catalog.products import PRODUCTS
 from generator.compose.body import Body, DictionaryResponse, Problem
 from generator.compose.challenge import NotForSale, X402PaymentRequiredResponse, bazaar, challenge, unavailable
-from generator.compose.context import TickContext
 from generator.compose.derivatives import derivatives
 from generator.compose.envelope import PaidResponse, status
 from generator.compose.liquidity_lite import liquidity_lite
 from generator.compose.main_brain import main_brain, paid_main_brain, reasoning
+from generator.compose.market_regime import market_regime, paid_market_regime
 from generator.compose.paid_atlas import paid_atlas
 from generator.compose.paid_human_report import paid_human_report
-from generator.compose.regime import market_regime, paid_market_regime
 from generator.compose.rounds import human_consensus, shared_intelligence
 from generator.compose.statistics import statistics
 from generator.compose.teacher_lessons import teacher_lessons
+from generator.compose.tick import Tick
 
 # What composes each body, by endpoint and by product; the model of a body is what its composer returns.
-FREE: Final[dict[str, Callable[[TickContext], Body]]] = {
+FREE: Final[dict[str, Callable[[Tick], Body]]] = {
     "market-regime": market_regime,
     "main-brain": main_brain,
     "liquidity-lite": liquidity_lite,
@@ -33,7 +33,7 @@ FREE: Final[dict[str, Callable[[TickContext], Body]]] = {
     "statistics": statistics,
     "shared-intelligence": shared_intelligence,
 }
-PAID: Final[dict[str, Callable[[TickContext], PaidResponse]]] = {
+PAID: Final[dict[str, Callable[[Tick], PaidResponse]]] = {
     "x402-market-regime": paid_market_regime,
     "x402-main-brain": paid_main_brain,
     "x402-atlas": paid_atlas,
@@ -51,7 +51,7 @@ class Composed(NamedTuple):
     unavailable: dict[str, NotForSale]  # by product: why it is not for sale now
 
 
-def compose(ctx: TickContext) -> Composed:
+def compose(ctx: Tick) -> Composed:
     """Compose every body of a tick. Pure: the same context gives the same bodies."""
     paid = compose_paid(ctx)
     return Composed(
@@ -63,7 +63,7 @@ def compose(ctx: TickContext) -> Composed:
     )
 
 
-def compose_free(ctx: TickContext) -> dict[str, Body]:
+def compose_free(ctx: Tick) -> dict[str, Body]:
     """Compose the free bodies by path."""
     by_asset = {asset: reasoning(ctx, asset) for asset in ASSETS}
     return {
@@ -73,7 +73,7 @@ def compose_free(ctx: TickContext) -> dict[str, Body]:
     }
 
 
-def compose_paid(ctx: TickContext) -> dict[str, PaidResponse]:
+def compose_paid(ctx: Tick) -> dict[str, PaidResponse]:
     """Compose the paid bodies by product id, in catalogue order."""
     return {product.id: PAID[product.id](ctx) for product in PRODUCTS}
 

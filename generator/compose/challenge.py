@@ -26,11 +26,10 @@ from generator.catalog.words import MarketState, RegimeLabel, SourceMode, Status
 from generator.compose import envelope
 from generator.compose.body import Body, absent, encode
 from generator.compose.coins import RANGES, ranges
-from generator.compose.context import TickContext
-from generator.compose.facts import headline
-from generator.compose.inputs import missing_reason, reading_of, until_a_month_ms, verified, without_a_month
+from generator.compose.inputs import missing_reason, reading_of, until_a_month_ms, without_a_month
 from generator.compose.paid_human_report import X402HumanReportPaidResponse
-from generator.compose.regime import BreadthCounts, RegimeChances, regime
+from generator.compose.regime import BreadthCounts, RegimeChances
+from generator.compose.tick import Tick
 from generator.market.bars import BAR_MS
 from generator.values.ranges import MoveRange
 
@@ -191,7 +190,7 @@ BAZAAR_SCHEMA: Final[dict[str, Any]] = {
 }
 
 
-def challenge(ctx: TickContext, product: Product, body: envelope.PaidResponse) -> dict[str, Any]:
+def challenge(ctx: Tick, product: Product, body: envelope.PaidResponse) -> dict[str, Any]:
     """Compose the challenge of one product; `quote.sha256` is added once the body is encoded."""
     draft = ChallengeDraft(
         project=ctx.site.project,
@@ -244,7 +243,7 @@ def price_in_words(product: Product, network: str) -> str:
     return f"{product.price_display}, {worth}, once for this one answer"
 
 
-def related_pages(ctx: TickContext, product: Product) -> dict[str, str]:
+def related_pages(ctx: Tick, product: Product) -> dict[str, str]:
     """List the free counterpart, the documentation and the buyer page."""
     base = ctx.site.base_url
     free = {f"free_{row.id}": base + row.path for row in ENDPOINTS if row.next_resource == product.id}
@@ -270,7 +269,7 @@ class NotForSale(NamedTuple):
     until_ms: int | None
 
 
-def unavailable(ctx: TickContext) -> dict[str, NotForSale]:
+def unavailable(ctx: Tick) -> dict[str, NotForSale]:
     """Return why products are not for sale now: one without the month it is made from, or without a label."""
     now_ms = ctx.freshness.generated_ms
     unsold = {}
@@ -287,13 +286,13 @@ def unavailable(ctx: TickContext) -> dict[str, NotForSale]:
     return unsold
 
 
-def preview(ctx: TickContext, body: envelope.PaidResponse) -> QuotePreview:
+def preview(ctx: Tick, body: envelope.PaidResponse) -> QuotePreview:
     """Describe a body by what is free anyway, without giving away what is sold."""
     parts = sections(body)
-    now = regime(ctx)
+    now = ctx.regime
 
     return QuotePreview(
-        headline=headline(ctx),
+        headline=ctx.headline,
         regime=now.label,
         probabilities=now.probabilities,
         market_state=now.state,
@@ -303,7 +302,7 @@ def preview(ctx: TickContext, body: envelope.PaidResponse) -> QuotePreview:
         status=body.status,
         source_mode=body.source_mode,
         assets_total=len(ASSETS),
-        assets_verified=verified(ctx),
+        assets_verified=ctx.verified,
         limitations=len(body.limitations),
         sections=(*parts, *_SHARED_PARTS),
         redacted=tuple(name for name in parts if name not in _FREE),

@@ -21,7 +21,7 @@ from generator.catalog.words import (
 )
 from generator.compose.body import Body
 from generator.compose.context import TickContext
-from generator.compose.inputs import observed, reading_of
+from generator.compose.inputs import reading_of
 from generator.compose.scores import KIND, Probabilities
 from generator.values.chances import MoveChance
 from generator.values.ranges import MoveRange
@@ -163,7 +163,7 @@ def call_counts(ctx: TickContext) -> dict[Call, int]:
 
 def price_source(ctx: TickContext, asset: str) -> str | None:
     """Name how a price is made; None without one."""
-    return ctx.observation.price_basis if observed(ctx, asset).venues else None
+    return ctx.observation.price_basis if ctx.seen[asset].venues else None
 
 
 def published(triple: Triple | None) -> Probabilities | None:
@@ -234,7 +234,7 @@ def ranges(read: AssetReading | None) -> dict[str, MoveRange] | None:
 
 def quoted(ctx: TickContext, asset: str) -> Quoted:
     """Publish an asset's price."""
-    seen = observed(ctx, asset)
+    seen = ctx.seen[asset]
     return Quoted(asset=asset, price=price(seen.price), change_24h=change(seen.change_24h_percent))
 
 

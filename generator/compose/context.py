@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from pydantic import Field
@@ -10,11 +11,12 @@ from gateway.wire.program import UNNAMED, Program
 from generator.brain.derivatives import Pressure
 from generator.brain.month import Month
 from generator.brain.reading import BrainReading
+from generator.catalog.assets import ASSETS
 from generator.catalog.text.happened import MarketFacts
 from generator.catalog.words import MarketSide, RegimeLabel
 from generator.compose.body import Body
 from generator.market.bars import BarFrame
-from generator.market.observation import Observation
+from generator.market.observation import AssetObservation, Observation
 from generator.values.view import ArenaView
 
 
@@ -83,9 +85,9 @@ class Ticks(NamedTuple):
     missed_24h: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TickContext:
-    """All inputs of the composers. `reading` is None where the brain has nothing (e.g. 60-minute bars).
+    """All inputs of a tick's facts. `reading` is None where the brain has nothing (e.g. 60-minute bars).
 
     `closes` holds recent closes per asset for sparklines: (open time in ms, close), oldest first.
     """
@@ -104,4 +106,13 @@ class TickContext:
     futures: Mapping[str, Pressure] = field(default_factory=dict)  # likewise
     bars: BarFrame | None = None  # of the last month
     month: Month | None = None  # what they say of now; None without 5-minute bars
-    changed: tuple[Change, ...] | None = None  # since the last published tick; None on the first after a start
+    tracked_before: Mapping[str, str | None] | None = None  # of the tick published before; None after a start
+
+    @cached_property
+    def seen(self) -> Mapping[str, AssetObservation]:
+        """What is known of every asset; an empty observation where the source left one out."""
+        known = self.observation.assets
+        return {
+            asset: known.get(asset) or AssetObservation(asset, limitations=("not covered by this source",))
+            for asset in ASSETS
+        }

@@ -16,19 +16,17 @@ from generator.catalog.text.labels import DERIVATIVES
 from generator.catalog.thresholds import CONTRACTS_PERCENT, FLAT_PERCENT
 from generator.compose import envelope
 from generator.compose.body import Body, Change24h, Significant
-from generator.compose.context import TickContext
 from generator.compose.inputs import (
     FEWEST,
-    asset_limitations,
     commonest,
     futures_of,
     graded,
-    market_limitations,
-    observed,
     said_once,
     status_over,
+    unique,
 )
 from generator.compose.scores import KIND
+from generator.compose.tick import Tick
 from generator.market.observation import AssetObservation
 
 
@@ -144,7 +142,7 @@ MUCH_PAID: Final = 1.25 * USUAL_PERCENT  # above it longs pay clearly more than 
 LESS_PAID: Final = 0.75 * USUAL_PERCENT  # below it they pay less than usual
 
 
-def derivatives(ctx: TickContext) -> DerivativesResponse:
+def derivatives(ctx: Tick) -> DerivativesResponse:
     """Compose derivatives pressure for every asset."""
     endpoint = ENDPOINT_BY_ID["derivatives"]
     limits_by_asset = {asset: derivatives_limits(ctx, asset) for asset in ASSETS}
@@ -167,7 +165,7 @@ def derivatives(ctx: TickContext) -> DerivativesResponse:
         source_mode=ctx.observation.mode,
         generated_at=envelope.updated(ctx),
         updated_utc=envelope.updated(ctx),
-        status=status_over(ctx, (row.status for row in assets.values())),
+        status=status_over(ctx.status, (row.status for row in assets.values())),
         engine=envelope.ENGINE,
         engine_version=envelope.ENGINE_VERSION,
         source=envelope.source_name(ctx),
@@ -177,7 +175,7 @@ def derivatives(ctx: TickContext) -> DerivativesResponse:
         confidence=share(agreeing / with_state) if agreeing else None,
         assets=assets,
         evidence=tuple(f"{word.replace('_', ' ')}: {', '.join(names)}" for word, names in groups.items()),
-        limitations=market_limitations(ctx, *limits),
+        limitations=unique([*ctx.limitations, *limits]),
         related_endpoints=envelope.related(endpoint),
         explore={"docs": ctx.site.base_url + DOCS, "methodology": ctx.site.base_url + METHODOLOGY},
         upgrade_path=envelope.expanded_access(ctx, endpoint.next_resource),
@@ -186,14 +184,14 @@ def derivatives(ctx: TickContext) -> DerivativesResponse:
     )
 
 
-def derivatives_limits(ctx: TickContext, asset: str) -> tuple[str, ...]:
+def derivatives_limits(ctx: Tick, asset: str) -> tuple[str, ...]:
     """Name what is unknown of one asset's futures, and why."""
-    return asset_limitations(ctx, asset, *futures_of(ctx, asset).limitations)
+    return unique([*ctx.limitations_of[asset], *futures_of(ctx, asset).limitations])
 
 
-def derivatives_asset(ctx: TickContext, asset: str, of_all: Sequence[str] = ()) -> DerivativesAsset:
+def derivatives_asset(ctx: Tick, asset: str, of_all: Sequence[str] = ()) -> DerivativesAsset:
     """Compose derivatives pressure of one asset; `of_all` are the limitations that the whole answer names."""
-    seen = observed(ctx, asset)
+    seen = ctx.seen[asset]
     pressure = futures_of(ctx, asset)
     has_state = pressure.state is not words.DerivativesState.UNAVAILABLE
 

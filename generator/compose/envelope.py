@@ -14,9 +14,9 @@ from generator.catalog.text.answers import DISCLAIMER, USAGE_CHARACTERISTICS
 from generator.catalog.text.market import LONGEST_HEADLINE
 from generator.catalog.words import SourceMode, SourceStatus, Status
 from generator.compose.body import Body, absent
-from generator.compose.context import Change, TickContext
-from generator.compose.facts import headline
-from generator.compose.inputs import market_limitations, market_status, verified
+from generator.compose.context import Change
+from generator.compose.inputs import unique
+from generator.compose.tick import Tick
 from generator.market.observation import SourceHealth
 
 UPDATED = "Wall time of the tick that made this answer, ISO 8601 UTC."
@@ -252,23 +252,23 @@ ENGINE = "emi-brain"
 ENGINE_VERSION = "v1"
 
 
-def updated(ctx: TickContext) -> str:
+def updated(ctx: Tick) -> str:
     """Return the wall time of the tick."""
     return iso(ctx.freshness.generated_ms)
 
 
-def as_of(ctx: TickContext) -> str:
+def as_of(ctx: Tick) -> str:
     """Return the market time of the snapshot."""
     return iso(ctx.observation.market_ms)
 
 
-def source_name(ctx: TickContext) -> str:
+def source_name(ctx: Tick) -> str:
     """Name the market and its sources in words, e.g. `live market: kraken, okx`."""
     names = ", ".join(dict.fromkeys(source.name for source in ctx.observation.sources))
     return f"{ctx.observation.mode} market: {names or 'no source answered'}"
 
 
-def source_block(ctx: TickContext) -> SourceBlock:
+def source_block(ctx: Tick) -> SourceBlock:
     """Say where the market data come from."""
     times = [source.as_of_ms for source in ctx.observation.sources if source.as_of_ms]
 
@@ -277,7 +277,7 @@ def source_block(ctx: TickContext) -> SourceBlock:
         kind=ctx.observation.price_basis,
         mode=ctx.observation.mode,
         as_of=iso_or_none(max(times, default=None)),
-        assets_verified=verified(ctx),
+        assets_verified=ctx.verified,
         assets_total=len(ASSETS),
     )
 
@@ -298,7 +298,7 @@ def source_row(source: SourceHealth, now_ms: int) -> SourceRow:
     )
 
 
-def freshness(ctx: TickContext) -> Freshness:
+def freshness(ctx: Tick) -> Freshness:
     """Say when the answer was made and until when it may be used."""
     tick = ctx.freshness
     now_ms = ctx.observation.market_ms
@@ -314,7 +314,7 @@ def freshness(ctx: TickContext) -> Freshness:
     )
 
 
-def replay(ctx: TickContext) -> Replay | None:
+def replay(ctx: Tick) -> Replay | None:
     """Return the position in a recorded market; None for the others."""
     if ctx.observation.mode is not SourceMode.RECORDED:
         return None
@@ -344,7 +344,7 @@ def guidance(endpoint: Endpoint) -> AgentGuidance:
     )
 
 
-def expanded_access(ctx: TickContext, product_id: str) -> ExpandedAccess:
+def expanded_access(ctx: Tick, product_id: str) -> ExpandedAccess:
     """Describe a paid resource and its price."""
     product = PRODUCT_BY_ID[product_id]
 
@@ -363,7 +363,7 @@ def related(endpoint: Endpoint) -> dict[str, str]:
     return {other.id: other.path for other in ENDPOINTS if other.id != endpoint.id}
 
 
-def free_envelope(ctx: TickContext, endpoint: Endpoint) -> FreeResponse:
+def free_envelope(ctx: Tick, endpoint: Endpoint) -> FreeResponse:
     """Fill what every free answer carries."""
     return FreeResponse(
         success=True,
@@ -372,7 +372,7 @@ def free_envelope(ctx: TickContext, endpoint: Endpoint) -> FreeResponse:
         name=endpoint.name,
         version=endpoint.version,
         access="public",
-        headline=headline(ctx),
+        headline=ctx.headline,
         changed_since_last_tick=ctx.changed,
         capability_boundary=CapabilityBoundary(provides=endpoint.provides, does_not_provide=endpoint.does_not_provide),
         next_resource=next_resource(endpoint),
@@ -381,21 +381,21 @@ def free_envelope(ctx: TickContext, endpoint: Endpoint) -> FreeResponse:
     )
 
 
-def notice_envelope(ctx: TickContext, endpoint: Endpoint, *limits: str) -> NoticeResponse:
+def notice_envelope(ctx: Tick, endpoint: Endpoint, *limits: str) -> NoticeResponse:
     """Fill the envelope with an educational notice; `limits` are the answer's own limitations."""
     return NoticeResponse(
         **free_envelope(ctx, endpoint).as_fields(),
         type=endpoint.type,
         mode=ctx.observation.mode,
-        status=market_status(ctx),
-        limitations=market_limitations(ctx, *limits),
+        status=ctx.status,
+        limitations=unique([*ctx.limitations, *limits]),
         truth_statement=endpoint.truth_statement,
         educational_notice=DISCLAIMER,
         updated_utc=updated(ctx),
     )
 
 
-def rich_envelope(ctx: TickContext, endpoint: Endpoint, *limits: str, summary: str) -> RichResponse:
+def rich_envelope(ctx: Tick, endpoint: Endpoint, *limits: str, summary: str) -> RichResponse:
     """Fill the envelope of market-regime and main-brain; `limits` are the answer's own limitations."""
     base = ctx.site.base_url
     position = RECOMMENDED_ORDER.index(endpoint.id) + 1
@@ -404,14 +404,14 @@ def rich_envelope(ctx: TickContext, endpoint: Endpoint, *limits: str, summary: s
         **free_envelope(ctx, endpoint).as_fields(),
         product_id=endpoint.product_id,
         schema_version=endpoint.schema_version,
-        status=market_status(ctx),
+        status=ctx.status,
         purpose=endpoint.purpose,
         endpoint_role=EndpointRole(role="context", tier="free", position=position),
         agent_guidance=guidance(endpoint),
         usage_characteristics=UsageCharacteristics(**USAGE_CHARACTERISTICS),
         source=source_block(ctx),
         summary=summary,
-        limitations=market_limitations(ctx, *limits),
+        limitations=unique([*ctx.limitations, *limits]),
         developer_resources=DeveloperResources(
             openapi_json=base + OPENAPI_JSON,
             openapi_yaml=base + OPENAPI_YAML,
@@ -427,7 +427,7 @@ def rich_envelope(ctx: TickContext, endpoint: Endpoint, *limits: str, summary: s
     )
 
 
-def paid_envelope(ctx: TickContext, product_id: str, *limits: str, news: str) -> PaidResponse:
+def paid_envelope(ctx: Tick, product_id: str, *limits: str, news: str) -> PaidResponse:
     """Fill what every paid answer carries.
 
     Args:
@@ -449,19 +449,19 @@ def paid_envelope(ctx: TickContext, product_id: str, *limits: str, news: str) ->
         snapshotId=ctx.freshness.generation,
         as_of=as_of(ctx),
         valid_until=iso(ctx.freshness.valid_until_ms),
-        status=market_status(ctx),
+        status=ctx.status,
         source_mode=ctx.observation.mode,
         headline=news,
         changed_since_last_tick=ctx.changed,
         educational_only=True,
-        limitations=market_limitations(ctx, *limits),
+        limitations=unique([*ctx.limitations, *limits]),
         disclaimer=DISCLAIMER,
         updated=updated(ctx),
         replay=replay(ctx),
     )
 
 
-def status(ctx: TickContext) -> StatusResponse:
+def status(ctx: Tick) -> StatusResponse:
     """Compose the state of the tick."""
     ticks = ctx.ticks
 
@@ -470,7 +470,7 @@ def status(ctx: TickContext) -> StatusResponse:
         success=True,
         project=ctx.site.project,
         program=ProgramBlock(version=ctx.site.program.version, commit=ctx.site.program.commit),
-        status=market_status(ctx),
+        status=ctx.status,
         ticks=TicksBlock(published_24h=ticks.published_24h, failed_24h=ticks.failed_24h, missed_24h=ticks.missed_24h),
         disclaimer=DISCLAIMER,
         replay=replay(ctx),

@@ -1,4 +1,4 @@
-"""The facts of a tick as published, and the sentences made of them."""
+"""The facts of a tick as published."""
 
 import math
 from dataclasses import replace
@@ -18,23 +18,21 @@ from generator.catalog.formats import (
     share,
 )
 from generator.catalog.horizons import HOUR
-from generator.catalog.text import now
-from generator.catalog.text.book import joined
 from generator.catalog.text.happened import Chance, Coin, MarketFacts, Situation
 from generator.catalog.text.market import TREND_OF_SIDE, PublishedMarket
 from generator.catalog.thresholds import FLAT_PERCENT
 from generator.catalog.words import RegimeLabel, Trend
 from generator.compose.context import TickContext
-from generator.compose.inputs import fresh, observed, reading_age, reading_of
+from generator.compose.inputs import fresh, reading_age, reading_of
 from generator.market.bars import BarFrame
 from generator.values.chances import OutcomeChances
 
 FEWEST_BARS: Final = 2  # for a change from one to the next
 
 
-def moves(ctx: TickContext) -> dict[str, float]:
+def _moves(ctx: TickContext) -> dict[str, float]:
     """Return the published changes over 24 hours, percent, of the assets that have one."""
-    changes = {asset: change(observed(ctx, asset).change_24h_percent) for asset in ASSETS}
+    changes = {asset: change(ctx.seen[asset].change_24h_percent) for asset in ASSETS}
     return {asset: moved for asset, moved in changes.items() if moved is not None}
 
 
@@ -43,18 +41,18 @@ def market_trend(ctx: TickContext) -> Trend:
     return TREND_OF_SIDE.get(ctx.side, Trend.UNKNOWN)
 
 
-def facts(ctx: TickContext) -> PublishedMarket:
+def counted(ctx: TickContext) -> PublishedMarket:
     """Return what happened in the market by this tick."""
-    changes = moves(ctx)
+    changes = _moves(ctx)
     up = sum(moved > FLAT_PERCENT for moved in changes.values())
     down = sum(moved < -FLAT_PERCENT for moved in changes.values())
-    counted = PublishedMarket(changes=changes, up=up, down=down, flat=len(changes) - up - down)
+    market = PublishedMarket(changes=changes, up=up, down=down, flat=len(changes) - up - down)
     if ctx.reading is None:
-        return replace(counted, hours=last_bars_hour(ctx.bars))
+        return replace(market, hours=last_bars_hour(ctx.bars))
 
     week = ctx.reading.regime.facts
     return replace(
-        counted,
+        market,
         usual_day=_percent(week.usual_day),
         usual_days_kept=week.usual_days,
         hours=_hours(ctx.reading),
@@ -112,7 +110,7 @@ def _coin_now(ctx: TickContext, asset: str, coin: Coin | None) -> Coin | None:
 
     Of an old price nothing but its age is known.
     """
-    seen = observed(ctx, asset)
+    seen = ctx.seen[asset]
     now = price(seen.price)
     if now is None:
         return None
@@ -163,46 +161,10 @@ def _watched(bars: BarFrame | None, now_ms: int) -> tuple[int, float | None]:
     return max(0, now_ms - int(bars.t[0])), first
 
 
-def headline(ctx: TickContext) -> str:
-    """Return the news of the market, in at most 110 characters."""
-    return now.headline(market_now(ctx))
-
-
-def situation_of(ctx: TickContext) -> str | None:
+def situation_of(market: MarketFacts) -> str | None:
     """Return what the headline is about, by its name in small letters; None where no situation is known."""
-    situation = market_now(ctx).situation
+    situation = market.situation
     return None if situation is Situation.UNKNOWN else situation.name.lower()
-
-
-def regime_sentence(ctx: TickContext) -> str:
-    """Say what kind of day it was, and how rough the next hours look."""
-    return now.regime_summary(market_now(ctx))
-
-
-def first_screen(ctx: TickContext) -> str:
-    """Say where Bitcoin is, how far it may move in an hour, and what the other coins did."""
-    return now.first_screen(market_now(ctx))
-
-
-def asset_line(ctx: TickContext, asset: str) -> str:
-    """Say what one asset did over the day, and how far it may move in an hour."""
-    return now.asset_line(market_now(ctx), asset)
-
-
-def asset_day(ctx: TickContext, asset: str) -> str:
-    """Say what one asset did over the day."""
-    return now.asset_day(market_now(ctx), asset)
-
-
-def coin_day(ctx: TickContext, asset: str) -> str:
-    """Say the same without its name and price."""
-    return now.coin_day(market_now(ctx), asset)
-
-
-def asset_sentence(ctx: TickContext, asset: str) -> str:
-    """Say what one asset did over the day, how far it may move in an hour, and how likely it does."""
-    facts_now = market_now(ctx)
-    return joined([now.asset_line(facts_now, asset), now.call_sentence(facts_now, asset)])
 
 
 def _chances(values: OutcomeChances) -> tuple[float, float, float]:

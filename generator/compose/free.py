@@ -11,7 +11,7 @@ from generator.compose.derivatives import DerivativesResponse
 from generator.compose.envelope import StatusResponse
 from generator.compose.liquidity_lite import LiquidityLiteResponse
 from generator.compose.main_brain import MainBrainResponse, ReasoningResponse
-from generator.compose.regime import MarketRegimeResponse
+from generator.compose.market_regime import MarketRegimeResponse
 from generator.compose.rounds import HumanConsensusResponse, SharedIntelligenceResponse
 from generator.compose.teacher_lessons import TeacherLessonsResponse
 

@@ -16,7 +16,7 @@ from generator.catalog.text.readings import NO_BOOK, SOME_MISSING
 from generator.catalog.words import DerivativesState, Side, SourceMode, SourceStatus, Status
 from generator.compose.context import TickContext
 from generator.market.bars import BAR_MS
-from generator.market.observation import AssetObservation, SourceHealth
+from generator.market.observation import SourceHealth
 
 FRESH_MS: Final = 180_000
 FEWEST: Final = 3  # assets of which a word for all can be said
@@ -26,11 +26,6 @@ _KINDS: Final = {
     "order book": "book", "funding": "funding", "open interest": "open_interest", "liquidations": "liquidations",
 }  # fmt: skip
 _MODE_NOTICE: Final = {SourceMode.SIMULATED: answers.SIMULATED_NOTICE, SourceMode.RECORDED: answers.RECORDED_NOTICE}
-
-
-def observed(ctx: TickContext, asset: str) -> AssetObservation:
-    """Return what the tick knows of an asset; an empty observation where the source left it out."""
-    return ctx.observation.assets.get(asset) or AssetObservation(asset, limitations=("not covered by this source",))
 
 
 def reading_of(ctx: TickContext, asset: str) -> AssetReading | None:
@@ -46,7 +41,7 @@ def futures_of(ctx: TickContext, asset: str) -> Pressure:
 
 def fresh(ctx: TickContext, asset: str) -> bool:
     """Return whether an asset has a price that is not older than the source's own step allows."""
-    seen = observed(ctx, asset)
+    seen = ctx.seen[asset]
     if seen.price is None or seen.price_as_of_ms is None or ctx.observation.ended:
         return False
 
@@ -93,13 +88,13 @@ def _whole(read: AssetReading) -> bool:
     return missing <= _OF_FUTURES and read.pressure.state is not DerivativesState.UNAVAILABLE
 
 
-def status_over(ctx: TickContext, assets: Iterable[Status | None]) -> Status:
-    """Grade an answer by its own assets as well as by the tick."""
+def status_over(market: Status, assets: Iterable[Status | None]) -> Status:
+    """Grade an answer by its own assets as well as by the status of the whole tick."""
     words = set(assets)
     if words == {Status.UNAVAILABLE}:
         return Status.UNAVAILABLE
     if words == {Status.AVAILABLE}:
-        return market_status(ctx)
+        return market
     return Status.DEGRADED
 
 
@@ -167,8 +162,12 @@ def unique(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 
 
-def market_limitations(ctx: TickContext, *more: str) -> tuple[str, ...]:
-    """Name what is restricted in the whole tick: the mode, the sources, the reading, the missing assets."""
+def market_limitations(ctx: TickContext, lacked: Mapping[str, list[str]]) -> tuple[str, ...]:
+    """Name what is restricted in the whole tick: the mode, the sources, the reading, the missing assets.
+
+    Args:
+        lacked: kind of data -> the assets that lack it.
+    """
     limits = []
 
     if ctx.observation.mode in _MODE_NOTICE:
@@ -177,7 +176,7 @@ def market_limitations(ctx: TickContext, *more: str) -> tuple[str, ...]:
         limits.append(answers.PLAY_NOTICE)
     if answers.NOT_STARTED in ctx.observation.limitations:
         # No source has been asked, so nothing is said of any.
-        return unique([answers.NOT_STARTED, *limits, *more])
+        return unique([answers.NOT_STARTED, *limits])
 
     limits += ctx.observation.limitations
     if not ctx.observation.ended:  # which says why nothing is fresh
@@ -188,7 +187,7 @@ def market_limitations(ctx: TickContext, *more: str) -> tuple[str, ...]:
         limits.append(missing_reason(ctx))
     else:
         limits += [text for text in ctx.reading.limitations if text != SOME_MISSING or not _gaps_say_it(ctx)]
-    return unique([*limits, *reading_age(ctx), *market_gaps(ctx), *more])
+    return unique([*limits, *reading_age(ctx), *market_gaps(ctx, lacked)])
 
 
 def _stale_prices(ctx: TickContext) -> list[str]:
@@ -215,27 +214,26 @@ def _faulty_sources(sources: Iterable[SourceHealth]) -> list[str]:
 def lacked_by(ctx: TickContext) -> dict[str, list[str]]:
     """Return kind of data apart from the price -> the assets that lack it."""
     return {
-        kind: [asset for asset in ASSETS if getattr(observed(ctx, asset), field) is None]
-        for kind, field in _KINDS.items()
+        kind: [asset for asset in ASSETS if getattr(ctx.seen[asset], field) is None] for kind, field in _KINDS.items()
     }
 
 
-def lacked_by_all(ctx: TickContext) -> list[str]:
+def lacked_by_all(lacked: Mapping[str, list[str]]) -> list[str]:
     """Return the kinds of data that no asset has: one sentence of the whole answer says so."""
-    return [kind for kind, assets in lacked_by(ctx).items() if len(assets) == len(ASSETS)]
+    return [kind for kind, assets in lacked.items() if len(assets) == len(ASSETS)]
 
 
-def market_gaps(ctx: TickContext) -> list[str]:
+def market_gaps(ctx: TickContext, lacked: Mapping[str, list[str]]) -> list[str]:
     """Name the kinds of data that assets lack: in one sentence those that all lack, then each of the others.
 
     An asset without any data is named once.
     """
-    nowhere = lacked_by_all(ctx)
+    nowhere = lacked_by_all(lacked)
     gaps = []
     if nowhere:
         gaps.append(f"no {listed(nowhere, 'or')}")
 
-    lacking = {kind: assets for kind, assets in lacked_by(ctx).items() if kind not in nowhere}
+    lacking = {kind: assets for kind, assets in lacked.items() if kind not in nowhere}
     without_any = [asset for asset in ASSETS if _has_nothing(ctx, asset)]
     if without_any:
         gaps.append(f"no data for {', '.join(without_any)}")
@@ -254,7 +252,7 @@ def _gaps_say_it(ctx: TickContext) -> bool:
 
 def _has_nothing(ctx: TickContext, asset: str) -> bool:
     """Say whether an asset has neither a price nor any other data."""
-    seen = observed(ctx, asset)
+    seen = ctx.seen[asset]
     return seen.price is None and all(getattr(seen, name) is None for name in _KINDS.values())
 
 
@@ -279,16 +277,16 @@ def said_once(by_asset: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(text for text in first if all(text in limits for limits in others))
 
 
-def asset_limitations(ctx: TickContext, asset: str, *more: str) -> tuple[str, ...]:
+def asset_limitations(ctx: TickContext, asset: str, lacked: Mapping[str, list[str]]) -> tuple[str, ...]:
     """Name what is unknown of one asset, and why; the source's own words come first.
 
     What the whole answer says of all assets is left out.
     """
-    seen = observed(ctx, asset)
+    seen = ctx.seen[asset]
     if _has_nothing(ctx, asset):
-        return unique([*seen.limitations, "no data", *more])
+        return unique([*seen.limitations, "no data"])
 
-    nowhere = lacked_by_all(ctx)
+    nowhere = lacked_by_all(lacked)
     limits = [text for text in seen.limitations if not any(kind in text for kind in nowhere)]
 
     if seen.price is None:
@@ -301,11 +299,11 @@ def asset_limitations(ctx: TickContext, asset: str, *more: str) -> tuple[str, ..
         limits.append(answers.BARS_MISSING)
 
     stated = " ".join([*seen.limitations, *nowhere])
-    for kind, assets in lacked_by(ctx).items():
+    for kind, assets in lacked.items():
         if asset in assets and kind not in stated:
             limits.append(f"no {kind} from any source")
 
     if read:
         said_of_all = {NO_BOOK, NO_FUTURES, *(ctx.reading.limitations if ctx.reading else ())}
         limits += [text for text in read.limitations if text not in said_of_all]
-    return unique([*limits, *more])
+    return unique(limits)

@@ -9,8 +9,8 @@ from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import BOOK_LEAN, BOOKS_UNTESTED
 from generator.catalog.words import Bias, LiquidityContext, MarketStructure, Status
 from generator.compose import envelope, inputs
-from generator.compose.coins import Called, Quoted, bias_of, called, liquidity_of, quoted, structure_of
-from generator.compose.context import TickContext
+from generator.compose.coins import Called, Quoted, bias_of, called, liquidity_of, structure_of
+from generator.compose.tick import Tick
 
 
 class LiquidityLiteAsset(Called, Quoted):
@@ -66,18 +66,18 @@ class LiquidityLiteResponse(envelope.FreeResponse):
     disclaimer: str = Field(description=envelope.EDUCATIONAL)
 
 
-def liquidity_lite(ctx: TickContext) -> LiquidityLiteResponse:
+def liquidity_lite(ctx: Tick) -> LiquidityLiteResponse:
     """Compose liquidity and structure for every asset."""
     endpoint = ENDPOINT_BY_ID["liquidity-lite"]
     assets = {asset: liquidity_asset(ctx, asset) for asset in ASSETS}
-    verified = inputs.verified(ctx)
+    verified = ctx.verified
 
     return LiquidityLiteResponse(
         **envelope.free_envelope(ctx, endpoint).as_fields(),
         product_id=endpoint.product_id,
         ok=True,
         description=endpoint.purpose,
-        status=inputs.status_over(ctx, (row.status for row in assets.values())),
+        status=inputs.status_over(ctx.status, (row.status for row in assets.values())),
         source_mode=ctx.observation.mode,
         source=envelope.source_name(ctx),
         legacy_endpoint=None,
@@ -93,15 +93,15 @@ def liquidity_lite(ctx: TickContext) -> LiquidityLiteResponse:
         assets_failed=len(ASSETS) - verified,
         assets=assets,
         upsell=envelope.expanded_access(ctx, endpoint.next_resource),
-        limitations=inputs.market_limitations(ctx, BOOKS_UNTESTED),
+        limitations=inputs.unique([*ctx.limitations, BOOKS_UNTESTED]),
         truth_statement=endpoint.truth_statement,
         disclaimer=DISCLAIMER,
     )
 
 
-def liquidity_asset(ctx: TickContext, asset: str) -> LiquidityLiteAsset:
+def liquidity_asset(ctx: Tick, asset: str) -> LiquidityLiteAsset:
     """Compose liquidity and structure of one asset."""
-    seen = inputs.observed(ctx, asset)
+    seen = ctx.seen[asset]
     book = seen.book
     spread_bps = None
     depth_usd = None
@@ -116,7 +116,7 @@ def liquidity_asset(ctx: TickContext, asset: str) -> LiquidityLiteAsset:
     has_reading = inputs.reading_of(ctx, asset) is not None
     complete = [inputs.fresh(ctx, asset), book is not None, has_reading]
     return LiquidityLiteAsset(
-        **quoted(ctx, asset).as_fields(),
+        **ctx.quotes[asset].as_fields(),
         **called(ctx, asset).as_fields(),
         status=inputs.graded(complete, readable=seen.price is not None),
         liquidity_context=liquidity_of(ctx, asset),
@@ -127,15 +127,15 @@ def liquidity_asset(ctx: TickContext, asset: str) -> LiquidityLiteAsset:
         imbalance_percent=imbalance_percent,
         venues=venues,
         notes=notes(ctx, asset),
-        limitations=inputs.asset_limitations(ctx, asset),
+        limitations=ctx.limitations_of[asset],
     )
 
 
-def notes(ctx: TickContext, asset: str) -> tuple[str, ...]:
+def notes(ctx: Tick, asset: str) -> tuple[str, ...]:
     """Say the book figures in words: now, and over the last half hour."""
     sentences = []
 
-    book = inputs.observed(ctx, asset).book
+    book = ctx.seen[asset].book
     if book:
         depth = significant(book.depth_1pct_usd, 3) or 0.0
         bid_side = 50 + book.imbalance_percent / 2

@@ -14,6 +14,8 @@ from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import percent, price, share
 from generator.catalog.text.answers import DEVELOPER_NOTE, NO_FORECAST, NOTHING_CLAIMED, clause
+from generator.catalog.text.book import joined
+from generator.catalog.text.now import asset_line, call_sentence, coin_day, first_screen
 from generator.catalog.words import (
     BIAS_OF_CALL,
     Bias,
@@ -27,9 +29,7 @@ from generator.catalog.words import (
 )
 from generator.compose import coins, envelope
 from generator.compose.body import Body
-from generator.compose.context import TickContext
-from generator.compose.facts import asset_line, asset_sentence, coin_day, first_screen
-from generator.compose.inputs import asset_limitations, forecast_reason, observed, reading_of
+from generator.compose.inputs import forecast_reason, reading_of, unique
 from generator.compose.ladder import (
     DAY_AHEAD,
     LAST_WEEK,
@@ -38,14 +38,11 @@ from generator.compose.ladder import (
     LadderBlock,
     PairRow,
     RangesOfWeek,
-    day_ahead,
-    ladder,
-    pair_rows,
-    ranges_of_week,
 )
+from generator.compose.market_regime import MarketContext, market_context
 from generator.compose.paid_words import brain_headline, brain_summary_text
-from generator.compose.regime import MarketContext, market_context, regime
 from generator.compose.scores import KIND, Performance, TrackRecord, performance, score_limits, track_record
+from generator.compose.tick import Tick
 
 
 class OverallDirection(coins.Agreeing):
@@ -190,9 +187,9 @@ class ReasoningResponse(envelope.NoticeResponse):
     developer_note: str = Field(description="Advice for clients.")
 
 
-def main_brain(ctx: TickContext) -> MainBrainResponse:
+def main_brain(ctx: Tick) -> MainBrainResponse:
     """Compose the brain's public state."""
-    now = regime(ctx)
+    now = ctx.regime
     summary = brain_sentence(ctx)
     limits = score_limits(ctx.arena.hourly_record)
 
@@ -207,7 +204,7 @@ def main_brain(ctx: TickContext) -> MainBrainResponse:
     )
 
 
-def brain(ctx: TickContext) -> Brain:
+def brain(ctx: Tick) -> Brain:
     """Compose the brain's overall state; all null without a reading, direction and confidence without a forecast."""
     if ctx.reading is None:
         return Brain(
@@ -271,41 +268,41 @@ def evidence_count(reading: BrainReading, side: Side) -> int:
     return count
 
 
-def brain_sentence(ctx: TickContext) -> str:
+def brain_sentence(ctx: Tick) -> str:
     """Return the brain's own summary, or why there is none."""
-    return first_screen(ctx)
+    return first_screen(ctx.market_now)
 
 
-def coin(ctx: TickContext, asset: str) -> CoinSnapshot:
+def coin(ctx: Tick, asset: str) -> CoinSnapshot:
     """Compose one asset in short."""
     return CoinSnapshot(
-        **coins.quoted(ctx, asset).as_fields(),
+        **ctx.quotes[asset].as_fields(),
         **coins.forecasted(ctx, asset).as_fields(),
         bias=coins.bias_of(ctx, asset),
-        summary=coin_day(ctx, asset) if reading_of(ctx, asset) else None,
+        summary=coin_day(ctx.market_now, asset) if reading_of(ctx, asset) else None,
         price_source=coins.price_source(ctx, asset),
-        price_venues=observed(ctx, asset).venues,
-        limitations=asset_limitations(ctx, asset),
+        price_venues=ctx.seen[asset].venues,
+        limitations=ctx.limitations_of[asset],
     )
 
 
-def paid_main_brain(ctx: TickContext) -> X402MainBrainPaidResponse:
+def paid_main_brain(ctx: Tick) -> X402MainBrainPaidResponse:
     """Compose the brain's directions with chances and evidence."""
     limits = score_limits(ctx.arena.hourly_record)
 
     return X402MainBrainPaidResponse(
-        **envelope.paid_envelope(ctx, "x402-main-brain", *limits, news=brain_headline(ctx)).as_fields(),
+        **envelope.paid_envelope(ctx, "x402-main-brain", *limits, news=brain_headline(ctx.paid)).as_fields(),
         summary=brain_summary(ctx),
         assets={asset: asset_direction(ctx, asset) for asset in ASSETS},
-        ladder=ladder(ctx),
-        day_ahead=day_ahead(ctx),
-        pairs=pair_rows(ctx),
-        ranges_last_week=ranges_of_week(ctx),
+        ladder=ctx.ladder,
+        day_ahead=ctx.day_ahead,
+        pairs=ctx.pairs,
+        ranges_last_week=ctx.ranges_last_week,
         track_record=track_record(ctx.arena.hourly_record),
     )
 
 
-def brain_summary(ctx: TickContext) -> BrainSummary:
+def brain_summary(ctx: Tick) -> BrainSummary:
     """Compose the brain's overall state in words and counts."""
     now = brain(ctx)
     return BrainSummary(
@@ -316,12 +313,12 @@ def brain_summary(ctx: TickContext) -> BrainSummary:
         confidence_kind=now.confidence_kind,
         agreement_percent=now.agreement_percent,
         coverage_percent=now.coverage_percent,
-        text=brain_summary_text(ctx),
+        text=brain_summary_text(ctx.paid),
         biases=coins.bias_counts(ctx),
     )
 
 
-def asset_direction(ctx: TickContext, asset: str) -> AssetDirection:
+def asset_direction(ctx: Tick, asset: str) -> AssetDirection:
     """Compose one asset's direction."""
     forecast = coins.forecast_of(ctx, asset)
     limits = []
@@ -330,15 +327,15 @@ def asset_direction(ctx: TickContext, asset: str) -> AssetDirection:
 
     return AssetDirection(
         asset=asset,
-        **coins.weighed(ctx, asset).as_fields(),
+        **ctx.forecasts[asset].as_fields(),
         bias=coins.bias_of(ctx, asset),
         prediction=prediction_of(forecast),
         brain_silent=forecast is None,
         horizon_minutes=horizon_of(forecast),
         edge_percent=edge_percent(forecast),
         evidence=evidence_block(ctx, asset),
-        price=price(observed(ctx, asset).price),
-        limitations=asset_limitations(ctx, asset, *limits),
+        price=price(ctx.seen[asset].price),
+        limitations=unique([*ctx.limitations_of[asset], *limits]),
     )
 
 
@@ -352,7 +349,7 @@ def horizon_of(forecast: Forecast | None) -> int | None:
     return forecast.horizon_minutes if forecast else None
 
 
-def evidence_rows(ctx: TickContext, asset: str) -> tuple[Evidence, ...]:
+def evidence_rows(ctx: Tick, asset: str) -> tuple[Evidence, ...]:
     """Return the evidence read of an asset; none without a reading."""
     read = reading_of(ctx, asset)
     return read.evidence if read else ()
@@ -361,7 +358,7 @@ def evidence_rows(ctx: TickContext, asset: str) -> tuple[Evidence, ...]:
 NOT_KNOWN: Final = "none"
 
 
-def evidence_block(ctx: TickContext, asset: str) -> EvidenceBlock:
+def evidence_block(ctx: Tick, asset: str) -> EvidenceBlock:
     """Sort one asset's evidence by how it bears on the call."""
     texts: dict[Side, list[str]] = {side: [] for side in Side}
     for row in evidence_rows(ctx, asset):
@@ -385,9 +382,9 @@ def edge_percent(forecast: Forecast | None) -> float | None:
     return percent(100 * (chance - usual))
 
 
-def reasoning(ctx: TickContext, asset: str = DEFAULT_ASSET) -> ReasoningResponse:
+def reasoning(ctx: Tick, asset: str = DEFAULT_ASSET) -> ReasoningResponse:
     """Compose the evidence behind one asset's prediction."""
-    limits = [*asset_limitations(ctx, asset)]
+    limits = [*ctx.limitations_of[asset]]
     if coins.forecast_of(ctx, asset) is None:
         limits.append(NO_FORECAST.format(reason=forecast_reason(ctx, asset)))
 
@@ -400,20 +397,20 @@ def reasoning(ctx: TickContext, asset: str = DEFAULT_ASSET) -> ReasoningResponse
     )
 
 
-def reasoning_block(ctx: TickContext, asset: str) -> Reasoning:
+def reasoning_block(ctx: Tick, asset: str) -> Reasoning:
     """Compose prediction, chances and reasons; without a forecast the prediction is NEUTRAL and claims nothing."""
     evidence = evidence_rows(ctx, asset)
     forecast = coins.forecast_of(ctx, asset)
 
     if forecast:
-        summary = asset_sentence(ctx, asset)
+        summary = joined([asset_line(ctx.market_now, asset), call_sentence(ctx.market_now, asset)])
     else:
         nothing = NOTHING_CLAIMED.format(reason=clause(forecast_reason(ctx, asset)))
-        summary = f"{asset_line(ctx, asset)} {nothing}"
+        summary = f"{asset_line(ctx.market_now, asset)} {nothing}"
 
     return Reasoning(
         prediction=prediction_of(forecast),
-        **coins.weighed(ctx, asset).as_fields(),
+        **ctx.forecasts[asset].as_fields(),
         brain_silent=forecast is None,
         summary=summary,
         reason_points=tuple(f"{row.points or row.side}: {row.text}" for row in evidence),

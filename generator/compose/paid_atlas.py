@@ -11,11 +11,9 @@ from generator.catalog.formats import change, fixed, significant
 from generator.catalog.products import ATLAS_SCHEMA_VERSION
 from generator.compose import coins
 from generator.compose.body import Body
-from generator.compose.context import TickContext
 from generator.compose.derivatives import DerivativesAsset, derivatives_asset, overall
 from generator.compose.envelope import PaidResponse, paid_envelope
-from generator.compose.facts import facts, moves
-from generator.compose.inputs import asset_limitations, reading_of
+from generator.compose.inputs import reading_of
 from generator.compose.ladder import (
     DAY_AHEAD,
     LAST_WEEK,
@@ -25,18 +23,16 @@ from generator.compose.ladder import (
     PairRow,
     PartitionBlock,
     RangesOfWeek,
-    day_ahead,
-    ladder,
-    pair_rows,
     partition,
-    ranges_of_week,
 )
 from generator.compose.liquidity_lite import LiquidityLiteAsset, liquidity_asset
 from generator.compose.main_brain import brain
+from generator.compose.market_regime import label_of, same_as_market
 from generator.compose.paid_words import atlas_headline, atlas_summary
-from generator.compose.regime import Regime, breadth, label_of, regime, same_as_market
+from generator.compose.regime import Regime
 from generator.compose.scores import KIND, TrackRecord, score_limits, track_record
-from generator.compose.spells import Spells, spells
+from generator.compose.spells import Spells
+from generator.compose.tick import Tick
 
 
 class AtlasAsset(coins.Weighed, coins.Quoted):
@@ -154,13 +150,13 @@ class X402AtlasPaidResponse(PaidResponse):
 _CROWDED = {words.DerivativesState.CROWDED_LONGS, words.DerivativesState.CROWDED_SHORTS}
 
 
-def paid_atlas(ctx: TickContext) -> X402AtlasPaidResponse:
+def paid_atlas(ctx: Tick) -> X402AtlasPaidResponse:
     """Compose the structured ATLAS."""
-    now = regime(ctx)
+    now = ctx.regime
     limits = score_limits(ctx.arena.hourly_record)
 
     return X402AtlasPaidResponse(
-        **paid_envelope(ctx, "x402-atlas", *limits, news=atlas_headline(ctx)).as_fields(),
+        **paid_envelope(ctx, "x402-atlas", *limits, news=atlas_headline(ctx.paid)).as_fields(),
         schema_version=ATLAS_SCHEMA_VERSION,
         intelligence_layer=IntelligenceLayer(
             regime=now,
@@ -168,21 +164,21 @@ def paid_atlas(ctx: TickContext) -> X402AtlasPaidResponse:
             derivatives=atlas_derivatives(ctx),
             liquidity=atlas_liquidity(ctx),
             cross_asset=cross_asset(ctx),
-            ladder=ladder(ctx),
+            ladder=ctx.ladder,
             partition=partition(ctx),
-            day_ahead=day_ahead(ctx),
-            pairs=pair_rows(ctx),
-            ranges_last_week=ranges_of_week(ctx),
-            spells=spells(ctx),
+            day_ahead=ctx.day_ahead,
+            pairs=ctx.pairs,
+            ranges_last_week=ctx.ranges_last_week,
+            spells=ctx.spells,
             track_record=track_record(ctx.arena.hourly_record),
         ),
-        summary=atlas_summary(ctx),
+        summary=atlas_summary(ctx.paid),
         confidence=atlas_confidence(ctx, now),
         evidence=atlas_evidence(ctx),
     )
 
 
-def atlas_confidence(ctx: TickContext, now: Regime) -> AtlasConfidence:
+def atlas_confidence(ctx: Tick, now: Regime) -> AtlasConfidence:
     """Compose the confidence in the regime and the one in the directions."""
     overall_brain = brain(ctx)
     return AtlasConfidence(
@@ -193,7 +189,7 @@ def atlas_confidence(ctx: TickContext, now: Regime) -> AtlasConfidence:
     )
 
 
-def atlas_evidence(ctx: TickContext) -> AtlasEvidence:
+def atlas_evidence(ctx: Tick) -> AtlasEvidence:
     """Compose which evidence the reading rests on."""
     return AtlasEvidence(
         used=_families(ctx, words.Side.FOR, words.Side.AGAINST, words.Side.NEUTRAL),
@@ -202,12 +198,12 @@ def atlas_evidence(ctx: TickContext) -> AtlasEvidence:
     )
 
 
-def _families(ctx: TickContext, *sides: words.Side) -> tuple[FamilyEvidence, ...]:
+def _families(ctx: Tick, *sides: words.Side) -> tuple[FamilyEvidence, ...]:
     families = evidence_of(ctx, *sides)
     return tuple(FamilyEvidence(family=family, assets=tuple(assets)) for family, assets in families.items())
 
 
-def evidence_of(ctx: TickContext, *sides: words.Side) -> dict[str, list[str]]:
+def evidence_of(ctx: Tick, *sides: words.Side) -> dict[str, list[str]]:
     """Return family of evidence -> assets, over the given sides."""
     families: dict[str, list[str]] = {}
     for asset in ASSETS:
@@ -220,18 +216,18 @@ def evidence_of(ctx: TickContext, *sides: words.Side) -> dict[str, list[str]]:
     return families
 
 
-def atlas_asset(ctx: TickContext, asset: str) -> AtlasAsset:
+def atlas_asset(ctx: Tick, asset: str) -> AtlasAsset:
     """Compose everything read of one asset but for derivatives and liquidity."""
     return AtlasAsset(
-        **coins.quoted(ctx, asset).as_fields(),
-        **coins.weighed(ctx, asset).as_fields(),
+        **ctx.quotes[asset].as_fields(),
+        **ctx.forecasts[asset].as_fields(),
         regime=label_of(ctx, asset),
         trend=coins.trend_of(ctx, asset),
         structure=coins.structure_of(ctx, asset),
         volatility=coins.volatility_of(ctx, asset),
         expected_move=coins.expected_move_of(ctx, asset),
         bias=coins.bias_of(ctx, asset),
-        limitations=asset_limitations(ctx, asset),
+        limitations=ctx.limitations_of[asset],
     )
 
 
@@ -245,7 +241,7 @@ def _mean(figures: Collection[float]) -> float | None:
     return fmean(figures) if figures else None
 
 
-def atlas_derivatives(ctx: TickContext) -> AtlasDerivatives:
+def atlas_derivatives(ctx: Tick) -> AtlasDerivatives:
     """Compose derivatives over all assets; sums and means are of the figures as published."""
     assets = {asset: derivatives_asset(ctx, asset) for asset in ASSETS}
     rows = assets.values()
@@ -267,7 +263,7 @@ def atlas_derivatives(ctx: TickContext) -> AtlasDerivatives:
     )
 
 
-def atlas_liquidity(ctx: TickContext) -> AtlasLiquidity:
+def atlas_liquidity(ctx: Tick) -> AtlasLiquidity:
     """Compose liquidity over all assets; the sum is of the figures as published."""
     assets = {asset: liquidity_asset(ctx, asset) for asset in ASSETS}
     depth = {asset: row.depth_1pct_usd for asset, row in assets.items() if row.depth_1pct_usd is not None}
@@ -282,21 +278,21 @@ def atlas_liquidity(ctx: TickContext) -> AtlasLiquidity:
     )
 
 
-def cross_asset(ctx: TickContext) -> CrossAsset:
+def cross_asset(ctx: Tick) -> CrossAsset:
     """Compose how the assets move against each other, from the changes as published."""
-    changes = moves(ctx)
+    changes = ctx.counted.changes
     note = "Too few assets with a known change to compare."
     dispersion = None
     strongest = None
     weakest = None
     if len(changes) >= 2:
-        note = f"{facts(ctx).up} of {len(changes)} assets rose over 24 hours."
+        note = f"{ctx.counted.up} of {len(changes)} assets rose over 24 hours."
         dispersion = pstdev(changes.values())
         strongest = max(changes, key=changes.__getitem__)
         weakest = min(changes, key=changes.__getitem__)
 
     return CrossAsset(
-        breadth_percent=breadth(ctx),
+        breadth_percent=ctx.regime.breadth_percent,
         assets_compared=len(changes),
         mean_change_24h=change(_mean(changes.values())),
         dispersion_24h=change(dispersion),
@@ -309,7 +305,7 @@ def cross_asset(ctx: TickContext) -> CrossAsset:
     )
 
 
-def _same_regime(ctx: TickContext) -> int | None:
+def _same_regime(ctx: Tick) -> int | None:
     """Count the assets in the market's regime; None where that is known of none."""
     same = [same_as_market(ctx, asset) for asset in ASSETS]
     known = [value for value in same if value is not None]

@@ -8,17 +8,15 @@ from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.formats import change, fixed, price
 from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.text.now import headline
-from generator.catalog.text.report.facts import ReportFacts
 from generator.catalog.text.report.sentences import Part, news
 from generator.catalog.text.report.sentences import report as parts_of
 from generator.compose.body import Body
-from generator.compose.context import TickContext
 from generator.compose.envelope import PaidResponse, as_of, paid_envelope
-from generator.compose.inputs import observed, reading_of
+from generator.compose.inputs import reading_of
 from generator.compose.ladder import LadderLevel, asset_ladder
 from generator.compose.plots import Plot, plots
-from generator.compose.report import report_facts
 from generator.compose.scores import score_limits
+from generator.compose.tick import Tick
 
 
 class ReportSection(Body):
@@ -81,22 +79,21 @@ class X402HumanReportPaidResponse(PaidResponse):
 PRODUCT: Final = "x402-atlas-human-report"
 
 
-def paid_human_report(ctx: TickContext) -> X402HumanReportPaidResponse:
+def paid_human_report(ctx: Tick) -> X402HumanReportPaidResponse:
     """Compose the plain-English report."""
-    facts = report_facts(ctx)
-    envelope = paid_envelope(ctx, PRODUCT, *score_limits(ctx.arena.hourly_record), news=news(facts))
-    return X402HumanReportPaidResponse(**envelope.as_fields(), report=report(ctx, facts))
+    envelope = paid_envelope(ctx, PRODUCT, *score_limits(ctx.arena.hourly_record), news=news(ctx.report))
+    return X402HumanReportPaidResponse(**envelope.as_fields(), report=report(ctx))
 
 
-def report(ctx: TickContext, facts: ReportFacts) -> HumanReport:
+def report(ctx: Tick) -> HumanReport:
     """Compose the report's parts."""
-    texts = parts_of(facts)
+    texts = parts_of(ctx.report)
     sections = {
         part.name.lower(): ReportSection(heading=part.value, text=texts[part]) if part in texts else None
         for part in Part
     }
     return HumanReport(
-        title=headline(facts),
+        title=headline(ctx.report),
         as_of=as_of(ctx),
         **sections,
         assets=tuple(_asset(ctx, asset) for asset in ASSETS),
@@ -106,7 +103,7 @@ def report(ctx: TickContext, facts: ReportFacts) -> HumanReport:
     )
 
 
-def receipt(ctx: TickContext) -> Receipt:
+def receipt(ctx: Tick) -> Receipt:
     """Say what was bought."""
     return Receipt(
         snapshotId=ctx.freshness.generation,
@@ -116,9 +113,9 @@ def receipt(ctx: TickContext) -> Receipt:
     )
 
 
-def _asset(ctx: TickContext, asset: str) -> ReportAsset:
+def _asset(ctx: Tick, asset: str) -> ReportAsset:
     """Compose one coin's day."""
-    seen = observed(ctx, asset)
+    seen = ctx.seen[asset]
     read = reading_of(ctx, asset)
     moved = change(seen.change_24h_percent)
     usual = None if read is None or read.facts.usual_day is None else fixed(100 * read.facts.usual_day, 2)

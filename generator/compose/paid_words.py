@@ -10,18 +10,15 @@ from generator.catalog.text.paid import Level, PaidFacts, Parts, StateText, said
 from generator.catalog.text.report.facts import ReportFacts
 from generator.compose.context import TickContext
 from generator.compose.inputs import reading_of
-from generator.compose.report import report_facts
-from generator.compose.spells import StateSpells, spells
+from generator.compose.spells import Spells, StateSpells
 from generator.values.chances import OutcomeChances
 
 _OF_REPORT: Final = tuple(each.name for each in fields(ReportFacts))
 _IN_REACH: Final = 0.05  # chance of a level that is spoken of
 
 
-def paid_facts(ctx: TickContext) -> PaidFacts:
+def paid_facts(ctx: TickContext, report: ReportFacts, states: Spells | None) -> PaidFacts:
     """Return what the texts are made from."""
-    report = report_facts(ctx)
-    states = spells(ctx)
     return PaidFacts(
         **{name: getattr(report, name) for name in _OF_REPORT},
         level=_level(ctx),
@@ -32,34 +29,34 @@ def paid_facts(ctx: TickContext) -> PaidFacts:
     )
 
 
-def regime_headline(ctx: TickContext) -> str:
+def regime_headline(facts: PaidFacts) -> str:
     """Return the headline of the paid market regime."""
-    return said(paid_facts(ctx), "regime_news")
+    return said(facts, "regime_news")
 
 
-def regime_summary(ctx: TickContext) -> str:
+def spells_summary(facts: PaidFacts) -> str:
     """Say how long the state has held and such states last, and which hour made the day."""
-    return said(paid_facts(ctx), "side_spells", "step_spells", "largest_hour", "largest_share")
+    return said(facts, "side_spells", "step_spells", "largest_hour", "largest_share")
 
 
-def brain_headline(ctx: TickContext) -> str:
+def brain_headline(facts: PaidFacts) -> str:
     """Return the headline of the paid main brain."""
-    return said(paid_facts(ctx), "brain_news")
+    return said(facts, "brain_news")
 
 
-def brain_summary_text(ctx: TickContext) -> str:
+def brain_summary_text(facts: PaidFacts) -> str:
     """Say how far Bitcoin may go, and how such ranges held."""
-    return said(paid_facts(ctx), "no_ranges", "hour_and_four", "a_day_on", "beyond", "held", "no_direction")
+    return said(facts, "no_ranges", "hour_and_four", "a_day_on", "beyond", "held", "no_direction")
 
 
-def atlas_headline(ctx: TickContext) -> str:
+def atlas_headline(facts: PaidFacts) -> str:
     """Return the headline of the structured ATLAS."""
-    return said(paid_facts(ctx), "atlas_news")
+    return said(facts, "atlas_news")
 
 
-def atlas_summary(ctx: TickContext) -> str:
+def atlas_summary(facts: PaidFacts) -> str:
     """Say what the next four hours may bring in three parts, and how long the state has held."""
-    return said(paid_facts(ctx), "parts", "parts_usually", "most_apart", "side_spells")
+    return said(facts, "parts", "parts_usually", "most_apart", "side_spells")
 
 
 def _state(found: StateSpells | None, words: dict[str, str]) -> StateText | None:

@@ -24,16 +24,14 @@ from generator.catalog.text.report.facts import (
 )
 from generator.compose.coins import ranges
 from generator.compose.context import TickContext
-from generator.compose.facts import market_now
 from generator.compose.inputs import reading_of
 from generator.values.scores import HorizonRecord, Rate
 
 _MARKET: Final = tuple(each.name for each in fields(MarketFacts))
 
 
-def report_facts(ctx: TickContext) -> ReportFacts:
-    """Return what the report is made from."""
-    market = market_now(ctx)
+def report_facts(ctx: TickContext, market: MarketFacts) -> ReportFacts:
+    """Return what the report is made from; `market` is as published."""
     month = ctx.month
     counts = month.counts if month else None
     large = counts.large_hours if counts else None

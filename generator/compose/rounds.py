@@ -20,11 +20,10 @@ from generator.catalog.text import answers
 from generator.catalog.words import Call, ConfidenceKind, Consensus, Prediction, RoundPhase, TeacherStatus
 from generator.compose.body import Body, Percent
 from generator.compose.coins import Moving, moving, published
-from generator.compose.context import TickContext
 from generator.compose.envelope import NoticeResponse, notice_envelope
-from generator.compose.inputs import observed
 from generator.compose.scores import KIND, Probabilities
 from generator.compose.teacher_lessons import LessonInShort, lesson_in_short, lessons_total, teacher_status
+from generator.compose.tick import Tick
 from generator.values.rounds import Event, Round
 from generator.values.votes import Burst, ChanceSums, RecordCrowd, Tally
 
@@ -239,7 +238,7 @@ _NOTHING_TO_COMPARE: Final = "There is nothing to compare: the brain or the peop
 _LATEST_EVENTS: Final = 10
 
 
-def shown_round(ctx: TickContext) -> Round:
+def shown_round(ctx: Tick) -> Round:
     """Return the live round; else the one that takes votes; else this hour's slot, which no one played."""
     return ctx.arena.live or ctx.arena.open or _unplayed(ctx.freshness.generated_ms)
 
@@ -256,12 +255,12 @@ def _unplayed(now_ms: int) -> Round:
     )
 
 
-def sealed(ctx: TickContext, current: Round) -> bool:
+def sealed(ctx: Tick, current: Round) -> bool:
     """Return whether a round's forecast must not be shown yet."""
     return current.phase in _SEALED or current.start_ms > ctx.freshness.generated_ms
 
 
-def round_info(ctx: TickContext) -> RoundInfo:
+def round_info(ctx: Tick) -> RoundInfo:
     """Compose the shown round with its clock."""
     current = shown_round(ctx)
 
@@ -282,7 +281,7 @@ def round_info(ctx: TickContext) -> RoundInfo:
     )
 
 
-def open_round(ctx: TickContext) -> OpenRound | None:
+def open_round(ctx: Tick) -> OpenRound | None:
     """Compose the round that takes votes: its digest, never its forecast or its votes."""
     current = ctx.arena.open
     if current is None or current.phase is not RoundPhase.OPEN:
@@ -298,12 +297,12 @@ def open_round(ctx: TickContext) -> OpenRound | None:
     )
 
 
-def live_tally(ctx: TickContext) -> Tally:
+def live_tally(ctx: Tick) -> Tally:
     """Return the votes of the live round; none while only an open one is shown."""
     return ctx.arena.live_tally if ctx.arena.live else Tally()
 
 
-def simulated_votes(ctx: TickContext) -> int:
+def simulated_votes(ctx: Tick) -> int:
     """Return how many votes of the live round are simulated."""
     return ctx.arena.live_simulated_tally.total if ctx.arena.live else 0
 
@@ -327,7 +326,7 @@ def human_consensus_block(tally: Tally) -> HumanConsensus:
     )
 
 
-def crowd_chances(ctx: TickContext) -> CrowdChances:
+def crowd_chances(ctx: Tick) -> CrowdChances:
     """Compose the mean chances of the live round's votes, real and simulated ones apart."""
     simulated = ctx.arena.live_simulated_tally.chances if ctx.arena.live else ChanceSums()
     real = live_tally(ctx).chances.minus(simulated)
@@ -340,7 +339,7 @@ def crowd_chances(ctx: TickContext) -> CrowdChances:
     )
 
 
-def round_limits(ctx: TickContext) -> tuple[str, ...]:
+def round_limits(ctx: Tick) -> tuple[str, ...]:
     """Name what is restricted about the round and its votes."""
     limits = []
     if open_round(ctx) is None:
@@ -360,7 +359,7 @@ def round_limits(ctx: TickContext) -> tuple[str, ...]:
     return tuple(limits)
 
 
-def voters_with_record(ctx: TickContext) -> RecordCrowd | None:
+def voters_with_record(ctx: Tick) -> RecordCrowd | None:
     """Return what the live round's voters with a record said, as of its lock; None where no one has one."""
     if ctx.arena.live is None or ctx.arena.crowd is None:
         return None
@@ -368,7 +367,7 @@ def voters_with_record(ctx: TickContext) -> RecordCrowd | None:
     return crowd if crowd.voters else None
 
 
-def crowd_by_record(ctx: TickContext) -> CrowdByRecord | None:
+def crowd_by_record(ctx: Tick) -> CrowdByRecord | None:
     """Compose the live round's crowd by record, as of its lock."""
     if ctx.arena.live is None:
         return None
@@ -395,12 +394,12 @@ def crowd_by_record(ctx: TickContext) -> CrowdByRecord | None:
     )
 
 
-def live_bursts(ctx: TickContext) -> tuple[Burst, ...]:
+def live_bursts(ctx: Tick) -> tuple[Burst, ...]:
     """Return the minutes of the live round's votes that stand out."""
     return ctx.arena.crowd.bursts if ctx.arena.live and ctx.arena.crowd else ()
 
 
-def vote_bursts(ctx: TickContext) -> tuple[VoteBurst, ...]:
+def vote_bursts(ctx: Tick) -> tuple[VoteBurst, ...]:
     """Compose the minutes of the live round's votes that stand out."""
     return tuple(_vote_burst(burst) for burst in live_bursts(ctx))
 
@@ -415,7 +414,7 @@ def _vote_burst(burst: Burst) -> VoteBurst:
     )
 
 
-def human_consensus(ctx: TickContext) -> HumanConsensusResponse:
+def human_consensus(ctx: Tick) -> HumanConsensusResponse:
     """Compose what the voters of the live round expect."""
     return HumanConsensusResponse(
         **notice_envelope(ctx, ENDPOINT_BY_ID["human-consensus"], *round_limits(ctx)).as_fields(),
@@ -432,7 +431,7 @@ def human_consensus(ctx: TickContext) -> HumanConsensusResponse:
     )
 
 
-def shared_intelligence(ctx: TickContext) -> SharedIntelligenceResponse:
+def shared_intelligence(ctx: Tick) -> SharedIntelligenceResponse:
     """Compose the live round in one document."""
     current = shown_round(ctx)
     snapshot = brain_snapshot(ctx, current)
@@ -463,7 +462,7 @@ def shared_intelligence(ctx: TickContext) -> SharedIntelligenceResponse:
     )
 
 
-def brain_snapshot(ctx: TickContext, current: Round) -> BrainSnapshot:
+def brain_snapshot(ctx: Tick, current: Round) -> BrainSnapshot:
     """Reveal the forecast of a round that is live; of any other only its digest."""
     if sealed(ctx, current):
         return BrainSnapshot(
@@ -505,7 +504,7 @@ def _called(snapshot: BrainSnapshot) -> Prediction | None:
     return snapshot.prediction
 
 
-def combined(ctx: TickContext, snapshot: BrainSnapshot) -> CombinedIntelligence:
+def combined(ctx: Tick, snapshot: BrainSnapshot) -> CombinedIntelligence:
     """Put brain and people side by side."""
     tally = live_tally(ctx)
     crowd = consensus_of(tally)
@@ -526,7 +525,7 @@ def combined(ctx: TickContext, snapshot: BrainSnapshot) -> CombinedIntelligence:
     )
 
 
-def teacher(ctx: TickContext) -> TeacherSnapshot:
+def teacher(ctx: Tick) -> TeacherSnapshot:
     """Compose the teacher in short."""
     lessons = ctx.arena.lessons
     return TeacherSnapshot(
@@ -542,9 +541,9 @@ def event_row(event: Event) -> EventRow:
     return EventRow(at=iso(event.at_ms), kind=event.kind, text=event.text)
 
 
-def round_price(ctx: TickContext, current: Round) -> RoundPrice:
+def round_price(ctx: Tick, current: Round) -> RoundPrice:
     """Compose the price of the round's asset; the change is computed from the prices as published."""
-    seen = observed(ctx, current.asset)
+    seen = ctx.seen[current.asset]
     now = price(seen.price)
     start = price(current.start_price)
     change_bps = basis_points(10_000 * (now / start - 1)) if now is not None and start else None
@@ -559,7 +558,7 @@ def round_price(ctx: TickContext, current: Round) -> RoundPrice:
     )
 
 
-def system_integrity(ctx: TickContext) -> SystemIntegrity:
+def system_integrity(ctx: Tick) -> SystemIntegrity:
     """Compose what can be checked."""
     arena = ctx.arena
     return SystemIntegrity(

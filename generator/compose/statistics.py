@@ -11,7 +11,6 @@ from generator.catalog.products import ATLAS_SCHEMA_VERSION, PRODUCTS
 from generator.catalog.text.answers import DEVELOPER_NOTE
 from generator.catalog.words import RoundPhase, TeacherStatus
 from generator.compose.body import Body, Percent, Score
-from generator.compose.context import TickContext
 from generator.compose.envelope import NoticeResponse, notice_envelope
 from generator.compose.holds import RegimeRecord, regime_record
 from generator.compose.scores import (
@@ -24,6 +23,7 @@ from generator.compose.scores import (
     track_record,
 )
 from generator.compose.teacher_lessons import TeacherBrain, teacher_brain
+from generator.compose.tick import Tick
 from generator.values.scores import CrowdScores, Estimate
 
 
@@ -103,7 +103,7 @@ class StatisticsResponse(NoticeResponse):
     developer_note: str = Field(description="Advice for clients.")
 
 
-def statistics(ctx: TickContext) -> StatisticsResponse:
+def statistics(ctx: Tick) -> StatisticsResponse:
     """Compose counts and scores."""
     limits = score_limits(ctx.arena.hourly_record, ctx.arena.arena_record, rounds_ended=_rounds_over(ctx))
 
@@ -125,7 +125,7 @@ def statistics(ctx: TickContext) -> StatisticsResponse:
     )
 
 
-def core_learning(ctx: TickContext) -> CoreLearning:
+def core_learning(ctx: Tick) -> CoreLearning:
     """Compose what the online part has learned from."""
     if ctx.reading is None:
         return CoreLearning(status=TeacherStatus.IDLE, outcomes_learned=None, bars_seen=None)
@@ -138,13 +138,13 @@ def core_learning(ctx: TickContext) -> CoreLearning:
     )
 
 
-def _rounds_over(ctx: TickContext) -> int:
+def _rounds_over(ctx: Tick) -> int:
     """Count the rounds that are over, those of the backtest too."""
     rounds = ctx.arena.rounds
     return rounds.get(RoundPhase.RESOLVED, 0) + rounds.get(RoundPhase.VOID, 0)
 
 
-def arena(ctx: TickContext) -> ArenaStatistics:
+def arena(ctx: Tick) -> ArenaStatistics:
     """Compose counts and scores of the Arena."""
     view = ctx.arena
 
@@ -176,7 +176,7 @@ def crowd_record(scores: CrowdScores) -> CrowdRecord:
     )
 
 
-def api_ecosystem(ctx: TickContext) -> ApiEcosystem:
+def api_ecosystem(ctx: Tick) -> ApiEcosystem:
     """Compose the API's own state; never sales."""
     evolving = sum(product.stability == "evolving" for product in PRODUCTS)
     versions = {endpoint.id: endpoint.schema_version or endpoint.version for endpoint in ENDPOINTS}

@@ -11,8 +11,8 @@ from generator.catalog.text.answers import DEVELOPER_NOTE, LEADERBOARD_NOTE, NO_
 from generator.catalog.text.concepts import chapter_of
 from generator.catalog.words import Concept, Consensus, PatternType, Prediction, TeacherStatus
 from generator.compose.body import Body
-from generator.compose.context import TickContext
 from generator.compose.envelope import NoticeResponse, notice_envelope
+from generator.compose.tick import Tick
 from generator.values.rounds import Lesson
 from generator.values.scores import Estimate, Pattern, Rate
 from generator.values.votes import RankedVoter, ScoredVoter
@@ -136,7 +136,7 @@ class TeacherLessonsResponse(NoticeResponse):
 LATEST: Final = 20
 
 
-def teacher_lessons(ctx: TickContext) -> TeacherLessonsResponse:
+def teacher_lessons(ctx: Tick) -> TeacherLessonsResponse:
     """Compose the latest lessons."""
     lessons = ctx.arena.lessons
     limits = () if lessons else (NO_LESSONS,)
@@ -152,17 +152,17 @@ def teacher_lessons(ctx: TickContext) -> TeacherLessonsResponse:
     )
 
 
-def lessons_total(ctx: TickContext) -> int:
+def lessons_total(ctx: Tick) -> int:
     """Return how many lessons there are, those of the backtest too."""
     return ctx.arena.teacher.lessons_total + ctx.arena.lessons_warm_up
 
 
-def teacher_status(ctx: TickContext) -> TeacherStatus:
+def teacher_status(ctx: Tick) -> TeacherStatus:
     """Return learning once there are lessons."""
     return TeacherStatus.LEARNING if lessons_total(ctx) else TeacherStatus.IDLE
 
 
-def teacher_brain(ctx: TickContext) -> TeacherBrain:
+def teacher_brain(ctx: Tick) -> TeacherBrain:
     """Compose the teacher's state."""
     metrics = ctx.arena.teacher
 
@@ -193,7 +193,7 @@ def pattern_row(pattern: Pattern) -> TeacherPattern:
     )
 
 
-def leaderboard(ctx: TickContext) -> Leaderboard:
+def leaderboard(ctx: Tick) -> Leaderboard:
     """Compose the leaderboard."""
     board = ctx.arena.leaderboard
 

@@ -18,8 +18,9 @@ from generator.catalog.text.answers import NOT_STARTED
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
 from generator.compose.body import encode
-from generator.compose.context import DayBefore, Site, TickContext, Ticks
+from generator.compose.context import DayBefore, Site, Ticks
 from generator.compose.free import FreeBodies
+from generator.compose.tick import Tick
 from generator.errors import PublishError
 from generator.market.bars import BarFrame
 from generator.market.observation import AssetObservation, Observation
@@ -139,11 +140,11 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
     return {**files, **bodies, STARTING: b"No reading has been published yet.\n"}
 
 
-def _context(site: Site, mode: SourceMode, at: datetime) -> TickContext:
+def _context(site: Site, mode: SourceMode, at: datetime) -> Tick:
     none = RunningTotals()
     nothing = {asset: AssetObservation(asset, limitations=(NOT_STARTED,)) for asset in ASSETS}
 
-    return TickContext(
+    return Tick(
         site=site,
         freshness=freshness(at, 0, 0 if mode is SourceMode.RECORDED else None),
         # No source was asked yet, so none failed.

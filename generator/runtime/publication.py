@@ -22,9 +22,9 @@ from generator.catalog.links import (
 from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import Composed
 from generator.compose.body import encode
-from generator.compose.context import TickContext
 from generator.compose.facts import situation_of
 from generator.compose.free import FreeBodies
+from generator.compose.tick import Tick
 from generator.record.published import RecordFiles, head_of
 from generator.release.last_good import Kind, LastGoodFiles
 from generator.release.vault import Offer
@@ -58,7 +58,7 @@ class Report:
     round_id: str | None
 
 
-def publish(app: App, context: TickContext, composed: Composed, record: RecordFiles, at: datetime) -> Report:
+def publish(app: App, context: Tick, composed: Composed, record: RecordFiles, at: datetime) -> Report:
     """Publish one tick; PublishError: vault or site could not be written, and readers still see the last release."""
     publisher = app.publisher
     generation = context.freshness.generation
@@ -91,7 +91,7 @@ def publish(app: App, context: TickContext, composed: Composed, record: RecordFi
     return _report(tick, files=len(files), written=written)
 
 
-def _tick_files(app: App, context: TickContext, composed: Composed) -> TickFiles:
+def _tick_files(app: App, context: Tick, composed: Composed) -> TickFiles:
     """Put together what the files of this tick are made from."""
     memory = app.record.memory
     return TickFiles(
@@ -188,7 +188,7 @@ def receipt_keys_file(app: App) -> dict[str, bytes]:
     return {RECEIPT_KEYS: encode(did_document(app.settings.origin, keys))}
 
 
-def _offer(app: App, context: TickContext, composed: Composed, paid: PaidJson, record: RecordFiles) -> Offer:
+def _offer(app: App, context: Tick, composed: Composed, paid: PaidJson, record: RecordFiles) -> Offer:
     freshness = context.freshness
     head: dict[str, Any] = {
         "tick_id": freshness.tick_id,
@@ -244,7 +244,7 @@ def _keep_hour(app: App, tick: TickFiles) -> None:
         headline=market.headline,
         prices={asset: known for asset, known in prices.items() if known is not None},
         chances_kind=KIND if chances else None,
-        situation=situation_of(context),
+        situation=situation_of(context.market_now),
     )
     memory.keep_hours([hour])
 

@@ -28,8 +28,8 @@ from generator.catalog.formats import probabilities
 from generator.catalog.text.lessons import HoursOnRecord
 from generator.catalog.words import MODE_OF_SIDE, MarketSide, RegimeLabel, RoundPhase, SourceMode
 from generator.compose.all import compose
-from generator.compose.context import DayBefore, TickContext, Ticks, TickTimes
-from generator.compose.regime import changes, tracked_facts
+from generator.compose.context import DayBefore, Ticks, TickTimes
+from generator.compose.tick import Tick
 from generator.market.observation import Observation
 from generator.record.memory.store import TickTransaction
 from generator.record.memory.venues import VenueFacts
@@ -66,13 +66,11 @@ async def tick(app: App, at: datetime, sources_s: float = SOURCES_DEADLINE_S) ->
     await yield_to_event_loop()
     record = app.record.published.prepare()
     context = describe(app, observation, reading, replace(arena, checkpoint_digest=record.digest), at, number)
-    facts = tracked_facts(context)
-    context = replace(context, changed=changes(app.publisher.previous_facts, facts))
     composed = compose(context)
 
     await yield_to_event_loop()
     report = publish(app, context, composed, record, at)
-    app.publisher.previous_facts = facts
+    app.publisher.previous_facts = context.tracked
     return report
 
 
@@ -315,7 +313,7 @@ def describe(  # noqa: PLR0917
     arena: ArenaView,
     at: datetime,
     number: int,
-) -> TickContext:
+) -> Tick:
     """Put together what the composers need."""
     now_ms = to_ms(at)
     bars = app.market.history.frame()
@@ -326,7 +324,7 @@ def describe(  # noqa: PLR0917
     ticks = app.record.memory.ticks(now_ms)
     hours = state_of(bars, observation.market_ms) if reading is None else None
 
-    return TickContext(
+    return Tick(
         site=app.publisher.site,
         freshness=freshness(at, number, offset_ms, moved_ms),
         observation=observation,
@@ -341,6 +339,7 @@ def describe(  # noqa: PLR0917
         side=hours.side if hours else MarketSide.UNKNOWN,
         market=hours.market if hours else None,
         futures=futures(bars) if hourly else {},
+        tracked_before=app.publisher.previous_facts,
     )
 
 

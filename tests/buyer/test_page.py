@@ -31,9 +31,9 @@ from generator.catalog.text.answers import DISCLAIMER
 from generator.cli.agent.tools import TOOLS
 from generator.compose.envelope import PaidResponse
 from generator.compose.main_brain import X402MainBrainPaidResponse
+from generator.compose.market_regime import X402PaidResponse
 from generator.compose.paid_atlas import IntelligenceLayer, X402AtlasPaidResponse
 from generator.compose.paid_human_report import HumanReport
-from generator.compose.regime import X402PaidResponse
 from tests.support.buyer_pages import PRICE, FakeQuotes
 from tests.support.local_servers import devnet_at
 from tests.support.vaults import write_sample_vault

@@ -8,11 +8,11 @@ import pytest
 from generator.brain.reading import VolatilityOutlook
 from generator.catalog.words import Consensus
 from generator.compose.coins import expected_move
-from generator.compose.context import TickContext
 from generator.compose.rounds import crowd_chances, human_consensus, shared_intelligence
 from generator.compose.scores import hour_statement
 from generator.compose.statistics import crowd_record
 from generator.compose.teacher_lessons import score_place, teacher_lessons
+from generator.compose.tick import Tick
 from generator.values.scores import BacktestScores, CrowdScores, Estimate
 from generator.values.votes import Burst, ChanceSums, LockedCrowd, RecordCrowd, ScoredVoter, Tally
 from tests.support import builders
@@ -96,7 +96,7 @@ def test_the_leaderboard_shows_shortened_addresses_and_who_has_too_few_rounds() 
 UP_CHANCES, DOWN_CHANCES = ChanceSums(2, 130, 40, 30), ChanceSums(1, 15, 25, 60)
 
 
-def with_chances() -> TickContext:
+def with_chances() -> Tick:
     """Two of twelve real votes and one of four simulated ones gave chances."""
     full = builders.CONTEXTS["simulated"]()
     simulated = Tally(1, 2, 1, DOWN_CHANCES)

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from generator.compose.holds import holds_statement, regime_record, regime_reliability
-from generator.compose.regime import regime
 from generator.compose.statistics import statistics
 from generator.values.scores import Estimate, HoldRecord, HoldScores
 from tests.support.builders import empty_memory_context, full_context, holds
@@ -92,6 +91,6 @@ def test_bodies_carry_the_record_that_the_context_has() -> None:
     full, empty = full_context(), empty_memory_context()
 
     assert statistics(full).main_brain.regime == regime_record(holds())
-    assert regime(full).reliability.record == regime_reliability(LIVE)
+    assert full.regime.reliability.record == regime_reliability(LIVE)
     assert statistics(empty).main_brain.regime == regime_record(HoldRecord())
-    assert regime(empty).reliability.record is None
+    assert empty.regime.reliability.record is None

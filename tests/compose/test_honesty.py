@@ -18,7 +18,6 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.text.readings import SOME_MISSING
 from generator.catalog.words import DerivativesState, MarketSide, MarketState, RoundPhase, Side, VolatilityWord
 from generator.compose.all import compose
-from generator.compose.inputs import market_limitations
 from generator.compose.regime import market_state
 from generator.compose.scores import statement
 from tests.support.bodies import bodies, composed, free, paid, published
@@ -114,11 +113,11 @@ def test_an_asset_without_any_data_is_named_once() -> None:
     assets = {**ctx.reading.assets, "HBAR": read}
     reading = replace(ctx.reading, assets=assets, limitations=(SOME_MISSING,))
 
-    limits = market_limitations(replace(ctx, reading=reading))
+    limits = replace(ctx, reading=reading).limitations
 
     assert [text for text in limits if "HBAR" in text or text == SOME_MISSING] == ["no data for HBAR"]
     other = {**assets, "SOL": replace(assets["SOL"], regime_confidence=None)}
-    assert SOME_MISSING in market_limitations(replace(ctx, reading=replace(reading, assets=other)))
+    assert SOME_MISSING in replace(ctx, reading=replace(reading, assets=other)).limitations
 
 
 def test_without_a_forecast_the_reasoning_claims_nothing() -> None:

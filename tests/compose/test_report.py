@@ -11,10 +11,9 @@ import pytest
 from generator.catalog.assets import ASSETS
 from generator.catalog.text.report.sentences import Part
 from generator.compose.body import encode
-from generator.compose.context import TickContext
 from generator.compose.paid_human_report import report as report_of
-from generator.compose.report import report_facts
 from generator.compose.spells import spells
+from generator.compose.tick import Tick
 from generator.values.view import ArenaView
 from tests.compose.test_plots import plot as plot_of
 from tests.compose.test_plots import series as series_of
@@ -38,8 +37,8 @@ def texts_of(sold: dict[str, Any]) -> dict[str, str]:
     return {name: section["text"] for name, section in found.items() if section is not None}
 
 
-def full_text(ctx: TickContext) -> str:
-    return " ".join(texts_of(report_of(ctx, report_facts(ctx)).as_json()).values())
+def full_text(ctx: Tick) -> str:
+    return " ".join(texts_of(report_of(ctx).as_json()).values())
 
 
 @pytest.mark.parametrize("name", names())
@@ -70,7 +69,7 @@ def test_the_days_figures_are_those_of_its_hourly_closes(name: str) -> None:
     moves = np.diff(np.log(closes), axis=0)
     simple = (closes[1:] / closes[:-1] - 1.0).mean(axis=1)
 
-    facts = report_facts(ctx)
+    facts = ctx.report
 
     pairs = np.corrcoef(moves.T)[np.triu_indices(len(ASSETS), 1)]
     assert facts.correlation == pytest.approx(pairs.mean(), abs=1e-9)

@@ -11,14 +11,14 @@ import pytest
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import LiquidityContext, SourceMode
 from generator.compose.all import compose, compose_free
-from generator.compose.context import TickContext
 from generator.compose.facts import last_bars_hour
+from generator.compose.tick import Tick
 from generator.market.bars import BAR_FIELDS, BarFrame
 from tests.support.bodies import free, paid
 from tests.support.builders import CONTEXTS, NOW_MS, full_context
 
 
-def observed(name: str = "full") -> TickContext:
+def observed(name: str = "full") -> Tick:
     return CONTEXTS[name]()
 
 

@@ -8,19 +8,19 @@ import pytest
 from generator.catalog.assets import ASSETS
 from generator.catalog.text.labels import UNSTEADY
 from generator.catalog.words import DerivativesState, DerivativesVote, PriceAndInterest
-from generator.compose.context import TickContext
 from generator.compose.derivatives import derivatives, derivatives_asset, how_rare
 from generator.compose.liquidity_lite import notes
+from generator.compose.tick import Tick
 from tests.support.builders import full_context
 
 
-def context(**regime: Any) -> TickContext:
+def context(**regime: Any) -> Tick:
     ctx = full_context()
     assert ctx.reading is not None
     return replace(ctx, reading=replace(ctx.reading, regime=replace(ctx.reading.regime, **regime)))
 
 
-def seen(ctx: TickContext, asset: str, **changed: Any) -> TickContext:
+def seen(ctx: Tick, asset: str, **changed: Any) -> Tick:
     assets = ctx.observation.assets
     return replace(
         ctx,

@@ -6,10 +6,10 @@ from typing import Final
 from generator.brain.derivatives import Pressure
 from generator.brain.ladder import Partition
 from generator.compose.coins import ranges
-from generator.compose.context import TickContext
 from generator.compose.derivatives import funding
 from generator.compose.ladder import asset_partition, ranges_of_week
 from generator.compose.rounds import crowd_by_record, human_consensus_block, vote_bursts
+from generator.compose.tick import Tick
 from generator.values.chances import OutcomeChances
 from generator.values.hours import RangeWeek
 from generator.values.ranges import MoveRange
@@ -20,7 +20,7 @@ from tests.support.clock import NOON
 NOON_MS: Final = int(NOON.timestamp() * 1000)
 
 
-def still(part: Partition) -> TickContext:
+def still(part: Partition) -> Tick:
     """Return a tick on which Bitcoin cannot move."""
     full = full_context()
     reading = full.reading

@@ -15,9 +15,7 @@ from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.text.report.sentences import report
 from generator.catalog.text.slots import VOLATILITY
 from generator.compose.coins import ranges
-from generator.compose.context import TickContext
-from generator.compose.facts import market_now
-from generator.compose.report import report_facts
+from generator.compose.tick import Tick
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 from generator.market.history import CAPACITY_BARS
 from generator.market.observation import AssetObservation
@@ -68,7 +66,7 @@ def reports(
         bars = frame.rows(max(0, row + 1 - CAPACITY_BARS), row + 1)
         ctx = _context(engine, reading, raw, bars)
         ctx = replace(ctx, arena=arena_of(ctx.arena, whole, said, raw))
-        facts = report_facts(ctx)
+        facts = ctx.report
         texts = {part.name.lower(): text for part, text in report(facts).items()}
         case = _case(ctx, raw, said, traded)
         yield case, texts, report_complaints(texts, case)
@@ -97,7 +95,7 @@ def _whole(frame: BarFrame) -> BarFrame:
     return replace(frame, t=t_ms, fields={**frame.fields, **fields})
 
 
-def _context(engine: Engine, reading: BrainReading, raw: Raw, bars: BarFrame) -> TickContext:
+def _context(engine: Engine, reading: BrainReading, raw: Raw, bars: BarFrame) -> Tick:
     """Return a tick that publishes a reading with the prices that it was made from; a missing one is unknown."""
     full = full_context()
     now_ms = int(bars.t[-1]) + BAR_MS
@@ -167,7 +165,7 @@ def arena_of(arena: ArenaView, frame: BarFrame, said: list[HourSaid], raw: Raw) 
     return replace(arena or empty_arena(), how_far=(record,), day_of_ranges=day)
 
 
-def _case(ctx: TickContext, raw: Raw, said: list[HourSaid], traded: FloatArray) -> Case:
+def _case(ctx: Tick, raw: Raw, said: list[HourSaid], traded: FloatArray) -> Case:
     now = datetime.fromtimestamp(ctx.observation.market_ms / 1000, UTC)
     reading = ctx.reading
     assert reading is not None
@@ -177,7 +175,7 @@ def _case(ctx: TickContext, raw: Raw, said: list[HourSaid], traded: FloatArray) 
         for name, move in (ranges(reading.assets[BITCOIN]) or {}).items()
     }
     widths = {asset: moves["1h"].high_90 for asset, read in reading.assets.items() if (moves := ranges(read))}
-    bitcoin = market_now(ctx).bitcoin
+    bitcoin = ctx.market_now.bitcoin
     chance = bitcoin.chance if bitcoin else None
     published = None if chance is None else (chance.small, chance.usual_small, price * chance.band / 100)
     return Case(raw, now, tuple(said), spans, widths, published, traded)  # type: ignore[arg-type]

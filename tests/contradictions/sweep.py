@@ -16,8 +16,8 @@ from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.formats import change
 from generator.compose.all import compose
-from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
+from generator.compose.tick import Tick
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 from generator.market.history import CAPACITY_BARS
 from generator.site.pages.recipes import PageView
@@ -92,9 +92,7 @@ def day_changes(frame: BarFrame, row: int) -> FloatArray:
     return out
 
 
-def context_of(
-    frame: BarFrame, row: int, engine: Engine, reading: BrainReading, changes: Mapping[str, float]
-) -> TickContext:
+def context_of(frame: BarFrame, row: int, engine: Engine, reading: BrainReading, changes: Mapping[str, float]) -> Tick:
     """Return a tick that publishes a reading with the prices and the month that it was made from."""
     full = full_context()
     bars = frame.rows(max(0, row + 1 - CAPACITY_BARS), row + 1)
@@ -109,7 +107,7 @@ def context_of(
     return replace(full, reading=reading, observation=observation, bars=bars, month=engine.month(bars))
 
 
-def _check_bodies(found: Found, ctx: TickContext) -> None:
+def _check_bodies(found: Found, ctx: Tick) -> None:
     """Check that all bodies and the landing page of a tick agree, and what is sold with both."""
     composed = compose(ctx)
     found.bodies += 1

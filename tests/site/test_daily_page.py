@@ -9,7 +9,7 @@ import numpy as np
 
 from generator.arena.daily import named, score
 from generator.catalog.words import RoundPhase
-from generator.compose.context import TickContext
+from generator.compose.tick import Tick
 from generator.market.bars import BAR_FIELDS, BarFrame
 from generator.site.pages.daily import daily_view, hourly_prices, reach, title
 from generator.site.pages.render import Pages
@@ -42,7 +42,7 @@ LIVE = replace(OPEN, question_id="BTC-DAILY-20261123", phase=RoundPhase.LIVE, st
 VOID = replace(OPEN, question_id="BTC-DAILY-20261121", phase=RoundPhase.VOID, void_reason="no start price")
 
 
-def seen(*questions: DailyQuestion, now_ms: int = NOW) -> TickContext:
+def seen(*questions: DailyQuestion, now_ms: int = NOW) -> Tick:
     ctx = context()
     arena = replace(ctx.arena, daily=questions)
     return replace(ctx, arena=arena, freshness=replace(ctx.freshness, generated_ms=now_ms))

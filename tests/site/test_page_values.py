@@ -14,7 +14,7 @@ from generator.catalog.links import asset_path
 from generator.catalog.text.state import ROUGHNESS, side_words
 from generator.catalog.words import BIAS_OF_CALL, Call, MarketSide, SourceMode, VolatilityWord
 from generator.compose.all import compose_free
-from generator.compose.context import TickContext
+from generator.compose.tick import Tick
 from generator.site.pages.render import Pages
 from generator.values.chances import OutcomeChances
 from generator.values.hours import PredictionMade
@@ -42,7 +42,7 @@ CONTEXTS = {
 class Rendered:
     """The pages of a tick, each rendered when it is first asked for."""
 
-    def __init__(self, ctx: TickContext, due: tuple[PredictionMade, ...] | None = None) -> None:
+    def __init__(self, ctx: Tick, due: tuple[PredictionMade, ...] | None = None) -> None:
         of = view_of(ctx, rounds(), predictions() if due is None else due)
         self._make = {page.file: make for page, make in Pages().each(of)}
         self._html: dict[str, str] = {}
@@ -595,7 +595,7 @@ def test_the_status_page_shows_each_source_as_published() -> None:
 # Today's examples
 
 
-def terms(ctx: TickContext, due: tuple[PredictionMade, ...] | None = None) -> dict[str, str]:
+def terms(ctx: Tick, due: tuple[PredictionMade, ...] | None = None) -> dict[str, str]:
     """Return the sentence of each term of the glossary that has one today."""
     html = Rendered(ctx, due)["/glossary/index.html"]
     found = re.findall(r"<dt[^>]*>(.*?)</dt>(.*?)(?=<dt|</dl>)", html, re.DOTALL)

@@ -24,7 +24,7 @@ from generator.catalog.formats import moment
 from generator.catalog.links import asset_path
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose
-from generator.compose.regime import market_regime
+from generator.compose.market_regime import market_regime
 from generator.record.memory import tables as t
 from generator.record.memory.store import Memory
 from generator.site.files.downloads import downloads

@@ -54,7 +54,8 @@ from generator.catalog.words import (
     Trend,
     VolatilityWord,
 )
-from generator.compose.context import DayBefore, Site, TickContext, Ticks, TickTimes
+from generator.compose.context import DayBefore, Site, Ticks, TickTimes
+from generator.compose.tick import Tick
 from generator.market.bars import BAR_MS, BarFrame
 from generator.market.history import CAPACITY_BARS
 from generator.market.observation import (
@@ -455,9 +456,9 @@ def empty_arena() -> ArenaView:
     )
 
 
-def full_context(mode: SourceMode = SourceMode.LIVE) -> TickContext:
+def full_context(mode: SourceMode = SourceMode.LIVE) -> Tick:
     """Everything is known and fresh."""
-    return TickContext(
+    return Tick(
         site=site(),
         freshness=freshness(0 if mode is SourceMode.RECORDED else None),
         observation=observation(mode),
@@ -472,7 +473,7 @@ def full_context(mode: SourceMode = SourceMode.LIVE) -> TickContext:
     )
 
 
-def simulated_context() -> TickContext:
+def simulated_context() -> Tick:
     """A simulated market with a simulated crowd."""
     full = full_context(SourceMode.SIMULATED)
     live = full.arena.live
@@ -481,7 +482,7 @@ def simulated_context() -> TickContext:
     return replace(full, arena=crowd)
 
 
-def hourly_context() -> TickContext:
+def hourly_context() -> Tick:
     """Recorded 60-minute bars: prices, changes, trends, funding and open interest, but no reading."""
     full = full_context(SourceMode.RECORDED)
     offset_ms = 86_400_000 * 700
@@ -512,7 +513,7 @@ def hourly_context() -> TickContext:
     )
 
 
-def candles_only_context() -> TickContext:
+def candles_only_context() -> Tick:
     """Recorded 5-minute candles: a reading, but neither books nor derivatives."""
     full = full_context(SourceMode.RECORDED)
     said = full.reading
@@ -551,7 +552,7 @@ def candles_only_context() -> TickContext:
     )
 
 
-def ended_context() -> TickContext:
+def ended_context() -> Tick:
     """A recording of 5-minute candles has no more bars: sources are stale, the brain reads nothing."""
     bare = candles_only_context()
     stale = tuple(
@@ -561,7 +562,7 @@ def ended_context() -> TickContext:
     return replace(bare, reading=None, observation=replace(bare.observation, sources=stale, assets=old, ended=True))
 
 
-def missing_asset_context(asset: str = "HBAR") -> TickContext:
+def missing_asset_context(asset: str = "HBAR") -> Tick:
     """One asset has neither price nor history."""
     full = full_context()
     seen, said = full.observation, full.reading
@@ -596,14 +597,14 @@ def missing_asset_context(asset: str = "HBAR") -> TickContext:
     )
 
 
-def everything_missing_context() -> TickContext:
+def everything_missing_context() -> Tick:
     """Every source failed, nothing is known, the memory is empty."""
     full = full_context()
     dead = tuple(
         SourceHealth(row.name, row.kind, SourceStatus.FAILED, None, "timed out") for row in full.observation.sources
     )
     nothing = {asset: AssetObservation(asset, limitations=("every venue failed",)) for asset in ASSETS}
-    return TickContext(
+    return Tick(
         site=full.site,
         freshness=full.freshness,
         observation=replace(full.observation, assets=nothing, sources=dead),
@@ -614,7 +615,7 @@ def everything_missing_context() -> TickContext:
     )
 
 
-def young_context() -> TickContext:
+def young_context() -> Tick:
     """A reading after the first bars: no label, no forecast, no outlook yet."""
     full = full_context()
     said = full.reading
@@ -654,7 +655,7 @@ def young_context() -> TickContext:
     )
 
 
-def void_rounds_context() -> TickContext:
+def void_rounds_context() -> Tick:
     """The live round is void and every round before it was."""
     full = full_context()
     live = full.arena.live
@@ -676,18 +677,18 @@ def void_rounds_context() -> TickContext:
     return replace(full, arena=view)
 
 
-def empty_memory_context() -> TickContext:
+def empty_memory_context() -> Tick:
     """The first tick ever: a full market, no past."""
     return replace(full_context(), arena=empty_arena(), day_before=DayBefore(), ticks=Ticks(0, 0, None))
 
 
-def open_only_context() -> TickContext:
+def open_only_context() -> Tick:
     """The first round takes votes; none is live."""
     full = full_context()
     return replace(full, arena=replace(empty_arena(), open=full.arena.open, live_tally=Tally(3, 1, 0)))
 
 
-CONTEXTS: Final[dict[str, Callable[[], TickContext]]] = {
+CONTEXTS: Final[dict[str, Callable[[], Tick]]] = {
     "full": full_context,
     "simulated": simulated_context,
     "hourly": hourly_context,

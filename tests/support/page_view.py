@@ -27,8 +27,8 @@ from generator.catalog.words import (
 )
 from generator.compose.all import MODELS, compose_free
 from generator.compose.body import Body
-from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
+from generator.compose.tick import Tick
 from generator.market.observation import SourceHealth
 from generator.site.pages.recipes import PageView
 from generator.site.pages.render import Pages
@@ -83,7 +83,7 @@ def rendered(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, emp
 
 
 def view_of(
-    ctx: TickContext, rounds: Sequence[Mapping[str, Any]] = (), predictions: Sequence[PredictionMade] = ()
+    ctx: Tick, rounds: Sequence[Mapping[str, Any]] = (), predictions: Sequence[PredictionMade] = ()
 ) -> PageView:
     """The pages of a tick and what was played before it."""
     bodies = FreeBodies(compose_free(ctx))
@@ -95,7 +95,7 @@ def with_body(base: PageView, path: str, body: Body) -> PageView:
     return replace(base, bodies=FreeBodies({**base.bodies.by_path, path: body}))
 
 
-def context(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empty: bool = False) -> TickContext:
+def context(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, empty: bool = False) -> Tick:
     """Return a tick's context: all is known, as on hourly bars (`known` False), or before the first price (`empty`)."""
     made = builders.everything_missing_context() if empty else builders.full_context(mode)
     observation, seen = made.observation, arena()

@@ -11,7 +11,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS
 from generator.catalog.words import SourceMode
 from generator.compose.all import Composed, compose
-from generator.compose.context import TickContext
+from generator.compose.tick import Tick
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 from generator.market.history import CAPACITY_BARS
 from generator.market.simulated.source import SimulatedSource
@@ -33,7 +33,7 @@ class Moment(NamedTuple):
     """One moment: the tick, the bars that were known, and when the market changed its state."""
 
     name: str
-    ctx: TickContext
+    ctx: Tick
     bars: BarFrame  # of the month
     past: BarFrame  # and of some days before
     changes: Mapping[str, FloatArray]  # of side and step: time and state, oldest first, NaN where there is none
@@ -68,7 +68,7 @@ def _known(frame: BarFrame, row: int) -> BarFrame:
     return frame.rows(max(0, row + 1 - CAPACITY_BARS), row + 1)
 
 
-def _ticks(source: SimulatedSource, frame: BarFrame) -> list[tuple[TickContext, dict[str, FloatArray]]]:
+def _ticks(source: SimulatedSource, frame: BarFrame) -> list[tuple[Tick, dict[str, FloatArray]]]:
     """Return the tick of each moment, without its bars, and the changes up to then."""
     engine = Engine(Weights.load(), ASSETS)
     ticks = []
@@ -90,7 +90,7 @@ def changes_of(engine: Engine) -> dict[str, FloatArray]:
     return {"side": engine.spells.side.copy(), "step": engine.spells.step.copy()}
 
 
-def _tick(source: SimulatedSource, engine: Engine, bars: BarFrame) -> TickContext:
+def _tick(source: SimulatedSource, engine: Engine, bars: BarFrame) -> Tick:
     now_ms = int(bars.t[-1]) + BAR_MS
     observation = done(source.observe(now_ms, now_ms))
     full = full_context(SourceMode.SIMULATED)

@@ -22,8 +22,8 @@ from generator.brain.smoothing import HOUR_BARS
 from generator.brain.weights import Weights
 from generator.catalog.text.happened import MarketFacts
 from generator.catalog.words import MarketSide, SourceMode, VolatilityWord
-from generator.compose.context import TickContext
 from generator.compose.facts import market_now
+from generator.compose.tick import Tick
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
 from generator.market.observation import AssetObservation, Observation
 from generator.values.ranges import MoveRange
@@ -101,7 +101,7 @@ class _Ticks:
         self._prices = Prices(frame)
         self._full = full_context(SourceMode.RECORDED)
 
-    def at(self, row: int, reading: _Reading | None, market: MarketFacts | None = None) -> TickContext:
+    def at(self, row: int, reading: _Reading | None, market: MarketFacts | None = None) -> Tick:
         """Return the tick after a bar."""
         now_ms, seen = self._prices.at(row)
         return replace(

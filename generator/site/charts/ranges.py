@@ -10,8 +10,8 @@ from generator.catalog.formats import price as published
 from generator.catalog.horizons import HORIZONS, HOUR
 from generator.catalog.text.figures import price, signed
 from generator.compose.coins import ranges as ranges_of
-from generator.compose.context import TickContext
-from generator.compose.inputs import observed, reading_of
+from generator.compose.inputs import reading_of
+from generator.compose.tick import Tick
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, line, text
 from generator.site.charts.sources import source_of
 from generator.values.ranges import MoveRange
@@ -100,12 +100,12 @@ def how_far(
     return Chart(caption, Markup("").join(parts), round(height))
 
 
-def hour_ranges(ctx: TickContext) -> Chart | None:
+def hour_ranges(ctx: Tick) -> Chart | None:
     """Draw how far the price of the default asset may move in an hour; None where that is unknown."""
     hour = (ranges_of(reading_of(ctx, DEFAULT_ASSET)) or {}).get(HOUR)
     if hour is None:
         return None
-    now = published(observed(ctx, DEFAULT_ASSET).price)
+    now = published(ctx.seen[DEFAULT_ASSET].price)
     return how_far("far", DEFAULT_ASSET, now, {HOUR: hour}, source_of(ctx))
 
 

@@ -5,7 +5,7 @@ from typing import Final
 from markupsafe import Markup
 
 from generator.catalog.words import SourceMode
-from generator.compose.context import TickContext
+from generator.compose.tick import Tick
 from generator.site.words.format import when
 
 DATA_FROM: Final = {
@@ -15,6 +15,6 @@ DATA_FROM: Final = {
 }
 
 
-def source_of(ctx: TickContext) -> Markup:
+def source_of(ctx: Tick) -> Markup:
     """Say where the numbers of a tick come from, and as of when."""
     return Markup("Source: {}, as of {}.").format(DATA_FROM[ctx.observation.mode], when(ctx.observation.market_ms))

@@ -17,8 +17,9 @@ from generator.catalog.formats import moment
 from generator.catalog.links import ARENA, OPENAPI_FILES, OPENAPI_JSON, OPENAPI_YAML, WEEKS
 from generator.catalog.words import RoundPhase
 from generator.compose.body import Body, encode
-from generator.compose.context import Site, TickContext
+from generator.compose.context import Site
 from generator.compose.free import FreeBodies
+from generator.compose.tick import Tick
 from generator.record.memory.store import Memory
 from generator.release.last_good import Kind, LastGoodFiles
 from generator.site.files.discovery import as_example, discovery
@@ -56,7 +57,7 @@ class StaticFiles:
 class TickFiles:
     """What these files are made from."""
 
-    context: TickContext
+    context: Tick
     free: FreeBodies
     paid: Mapping[str, Body]  # by product id
     hours: tuple[Hour, ...] = ()

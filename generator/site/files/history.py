@@ -15,10 +15,10 @@ from generator.catalog.formats import iso, moment
 from generator.catalog.links import BADGE, HISTORY_CSV, asset_feed, embedded
 from generator.catalog.text.figures import UNKNOWN
 from generator.catalog.text.labels import REGIME
+from generator.catalog.text.now import asset_day
 from generator.catalog.words import SourceMode
-from generator.compose.context import TickContext
-from generator.compose.facts import asset_day, market_now
-from generator.compose.inputs import observed, reading_of
+from generator.compose.inputs import reading_of
+from generator.compose.tick import Tick
 from generator.site.charts.history import WINDOWS, Lately, Point, Window, history, line_chart, uptime
 from generator.site.charts.lessons import day_charts
 from generator.site.charts.plot import Chart
@@ -100,7 +100,7 @@ class Histories:
 
 
 def histories(
-    ctx: TickContext,
+    ctx: Tick,
     hours: Sequence[Hour],
     published: Sequence[Hour],
     minutes: Mapping[int, int],
@@ -116,7 +116,7 @@ def histories(
     """
     month = hourly_month(ctx.bars)
     drawn = [*_price_charts(ctx, hours), *_futures_charts(ctx)]
-    drawn += day_charts(month, market_now(ctx).usual_day, source_of(ctx))
+    drawn += day_charts(month, ctx.market_now.usual_day, source_of(ctx))
     drawn.append(uptime("uptime", minutes, ctx.freshness.generated_ms, "Source: own record of ticks."))
     charts = {chart.caption.name: chart for chart in drawn if chart is not None}
 
@@ -134,7 +134,7 @@ def histories(
     return Histories(charts, figures, files, month, listed)
 
 
-def _price_charts(ctx: TickContext, hours: Sequence[Hour]) -> Iterator[Chart | None]:
+def _price_charts(ctx: Tick, hours: Sequence[Hour]) -> Iterator[Chart | None]:
     """Draw the default asset over every window, and the others over a week."""
     source = _source_of_regimes(ctx, hours)
     for asset in ASSETS:
@@ -143,7 +143,7 @@ def _price_charts(ctx: TickContext, hours: Sequence[Hour]) -> Iterator[Chart | N
                 yield history(f"{asset.lower()}-{window.name}", window, _lately(ctx, asset, hours, window), source)
 
 
-def _futures_charts(ctx: TickContext) -> Iterator[Chart | None]:
+def _futures_charts(ctx: Tick) -> Iterator[Chart | None]:
     """Draw funding and open interest of each asset."""
     source = source_of(ctx)
     unit = "% per 8 hours"
@@ -180,14 +180,14 @@ def _hour_row(hour: Hour) -> list[Any]:
     return [iso(hour.at_ms), iso(hour.market_ms), hour.warm_up, hour.label, *chances, *prices, hour.chances_kind]
 
 
-def badge(hours: Sequence[Hour], ctx: TickContext) -> str:
+def badge(hours: Sequence[Hour], ctx: Tick) -> str:
     """Draw the regime as a badge."""
     regime = REGIME[regime_of(hours[-1])] if hours else UNKNOWN
     regime += _BADGE_MARKS.get(ctx.observation.mode, "")
     return _BADGE.format(regime=regime, width=104 + 13 * len(regime) // 2, right=96, text=102)
 
 
-def card(chart: Chart | None, asset: str, ctx: TickContext) -> str:
+def card(chart: Chart | None, asset: str, ctx: Tick) -> str:
     """Draw a chart as a picture of its own; its colours are attributes, as a policy may forbid styles."""
     if chart is None:
         finding = f"{asset}: no prices are known yet"
@@ -197,11 +197,11 @@ def card(chart: Chart | None, asset: str, ctx: TickContext) -> str:
         inner = attributed(chart.inner)
 
     about = f"{ctx.site.project}, {DATA_FROM[ctx.observation.mode]}, {as_of(ctx)}. For learning only."
-    moved = asset_day(ctx, asset) if chart else ""
+    moved = asset_day(ctx.market_now, asset) if chart else ""
     return _CARD.format(finding=finding, title=escape(finding), moved=escape(moved), inner=inner, about=escape(about))
 
 
-def as_of(ctx: TickContext) -> str:
+def as_of(ctx: Tick) -> str:
     """Write the market's time: of a replay that is when its prices were made, not now."""
     return f"{moment(ctx.observation.market_ms):%-d %b %Y, %H:%M} UTC"
 
@@ -213,10 +213,10 @@ def attributed(inner: Markup) -> Markup:
     return Markup(styled)  # noqa: S704  ours, escaped when made
 
 
-def _lately(ctx: TickContext, asset: str, hours: Sequence[Hour], window: Window) -> Lately:
+def _lately(ctx: Tick, asset: str, hours: Sequence[Hour], window: Window) -> Lately:
     """Return an asset's closes up to its newest price, which is more recent than the last closed bar."""
     closes = _series(ctx, asset, "close", window.step_ms)
-    newest = observed(ctx, asset)
+    newest = ctx.seen[asset]
     if newest.price is not None and newest.price_as_of_ms is not None and closes:
         last_ms, _ = closes[-1]
         if newest.price_as_of_ms > last_ms:
@@ -227,7 +227,7 @@ def _lately(ctx: TickContext, asset: str, hours: Sequence[Hour], window: Window)
     return Lately(asset, ctx.observation.market_ms, closes, hours, ranges)
 
 
-def _series(ctx: TickContext, asset: str, name: str, every_ms: int) -> list[Point]:
+def _series(ctx: Tick, asset: str, name: str, every_ms: int) -> list[Point]:
     """Return (close time in ms, value) of known bars, one each `every_ms` counted from the newest, oldest first."""
     bars = ctx.bars
     if bars is None or not len(bars):
@@ -241,7 +241,7 @@ def _series(ctx: TickContext, asset: str, name: str, every_ms: int) -> list[Poin
     return [(at, value) for at, value in points if not math.isnan(value)]
 
 
-def _source_of_regimes(ctx: TickContext, hours: Sequence[Hour]) -> Markup:
+def _source_of_regimes(ctx: Tick, hours: Sequence[Hour]) -> Markup:
     """Say where the prices come from, and which of the regimes are a backtest."""
     source = source_of(ctx)
     if not any(hour.warm_up for hour in hours):

@@ -16,10 +16,10 @@ from generator.catalog.formats import moment
 from generator.catalog.links import ARENA, asset_path
 from generator.catalog.text.figures import band
 from generator.catalog.text.labels import OUTCOME
+from generator.catalog.text.now import asset_day
 from generator.catalog.words import Prediction, SourceMode
-from generator.compose.context import TickContext
-from generator.compose.facts import asset_day
-from generator.compose.regime import MarketRegimeResponse
+from generator.compose.market_regime import MarketRegimeResponse
+from generator.compose.tick import Tick
 from generator.site.charts.plot import Chart
 from generator.site.charts.ranges import hour_ranges
 from generator.site.files.history import WEEK, as_of, attributed
@@ -230,9 +230,7 @@ def _wrapped(text: str, size: int, room: float, most: int) -> list[str]:
     return textwrap.wrap(text, int(room / (EM * size)), max_lines=most, placeholder="…")
 
 
-def drawings(
-    ctx: TickContext, market: MarketRegimeResponse, charts: Mapping[str, Chart] = NO_CHARTS
-) -> dict[str, Drawing]:
+def drawings(ctx: Tick, market: MarketRegimeResponse, charts: Mapping[str, Chart] = NO_CHARTS) -> dict[str, Drawing]:
     """Put into words what the pictures of a tick show."""
     mark = MARKS.get(ctx.observation.mode, "")
     at = f"As of {as_of(ctx)}"
@@ -247,7 +245,7 @@ def drawings(
     return by_page
 
 
-def _asset(ctx: TickContext, asset: str, chart: Chart | None, mark: str, at: str) -> Drawing:
+def _asset(ctx: Tick, asset: str, chart: Chart | None, mark: str, at: str) -> Drawing:
     """Show an asset's week; the chart's finding is the headline, up to which side the market is on."""
     drawing = Drawing(
         project=ctx.site.project,
@@ -260,7 +258,9 @@ def _asset(ctx: TickContext, asset: str, chart: Chart | None, mark: str, at: str
     if chart is None:
         return drawing
 
-    return replace(drawing, headline=chart.caption.finding, text=asset_day(ctx, asset), chart=_line_of(chart))
+    return replace(
+        drawing, headline=chart.caption.finding, text=asset_day(ctx.market_now, asset), chart=_line_of(chart)
+    )
 
 
 def _line_of(chart: Chart) -> Markup:
@@ -268,7 +268,7 @@ def _line_of(chart: Chart) -> Markup:
     return attributed(Markup(_LETTERS_AND_REGIMES.sub("", chart.inner)))  # noqa: S704  ours, escaped when it was made
 
 
-def _now(ctx: TickContext, market: MarketRegimeResponse, mark: str, at: str) -> Drawing:
+def _now(ctx: Tick, market: MarketRegimeResponse, mark: str, at: str) -> Drawing:
     # Then how far: in a picture, or in the record's first figure where no range is known.
     drawing = Drawing(
         project=ctx.site.project,
@@ -286,7 +286,7 @@ def _now(ctx: TickContext, market: MarketRegimeResponse, mark: str, at: str) -> 
     return replace(drawing, cards=((figure.number, figure.what),))
 
 
-def _arena(ctx: TickContext, mark: str, at: str) -> Drawing:
+def _arena(ctx: Tick, mark: str, at: str) -> Drawing:
     """Show the question that can be voted on, its answers, and until when the brain's forecast is sealed: no rate.
 
     A picture travels without its page, and without what a rate was counted over.
@@ -323,7 +323,7 @@ def _answers(band_bps: float | None) -> tuple[tuple[str, str], ...]:
     return ((up, f"more than {width} higher"), (small, f"within {width}"), (down, f"more than {width} lower"))
 
 
-def _general(ctx: TickContext, mark: str) -> Drawing:
+def _general(ctx: Tick, mark: str) -> Drawing:
     return Drawing(
         project=ctx.site.project,
         mark=mark,

@@ -10,7 +10,6 @@ from generator.catalog.formats import chance_percent, moment
 from generator.catalog.text.figures import band, count, percent, price, signed_bps
 from generator.catalog.text.labels import NO_CALL, OUTCOME
 from generator.catalog.words import Call, Prediction
-from generator.compose.context import TickContext
 from generator.compose.rounds import (
     CrowdChances,
     RoundPrice,
@@ -21,6 +20,7 @@ from generator.compose.rounds import (
 )
 from generator.compose.statistics import CrowdRecord, crowd_record
 from generator.compose.teacher_lessons import ScorePlace, TeacherLessonsResponse, TeacherPattern
+from generator.compose.tick import Tick
 from generator.site.charts.now import live_round, shares
 from generator.site.charts.plot import Chart
 from generator.site.words.format import when
@@ -107,7 +107,7 @@ class LiveView(NamedTuple):
     moved: str
 
 
-def crowds_scores(ctx: TickContext) -> tuple[str, ...]:
+def crowds_scores(ctx: Tick) -> tuple[str, ...]:
     """Say what the chances of real and of simulated voters were worth."""
     records = (("real", ctx.arena.crowd_record), ("simulated", ctx.arena.simulated_crowd_record))
     return tuple(words for who, scores in records if (words := crowd_scores(crowd_record(scores), who)))
@@ -186,7 +186,7 @@ def _pattern(pattern: TeacherPattern) -> PatternRow:
     )
 
 
-def crowd_words(ctx: TickContext) -> str:
+def crowd_words(ctx: Tick) -> str:
     """Say in words how the live round was voted: first by those who have a record, where there are any; then all votes.
 
     Anyone can make any number of addresses in an hour, and no record. Minutes with far more votes than usual are
@@ -202,7 +202,7 @@ def crowd_words(ctx: TickContext) -> str:
     return " ".join((by_record, f"All votes: {all_votes}", *burst_words(ctx)))
 
 
-def record_words(ctx: TickContext) -> str:
+def record_words(ctx: Tick) -> str:
     """Say how the voters with a record voted, and what weighs most by it; empty where no one has one."""
     crowd = voters_with_record(ctx)
     weighed = crowd_by_record(ctx)
@@ -221,7 +221,7 @@ def record_words(ctx: TickContext) -> str:
     return f"{voters_of}: {answers}; weighed by record: {heaviest}."
 
 
-def burst_words(ctx: TickContext) -> tuple[str, ...]:
+def burst_words(ctx: Tick) -> tuple[str, ...]:
     """Say which minutes of the live round's votes stand out."""
     return tuple(map(_burst_words, live_bursts(ctx)))
 
@@ -234,7 +234,7 @@ def _burst_words(burst: Burst) -> str:
     )
 
 
-def crowd_bar(ctx: TickContext) -> Markup | None:
+def crowd_bar(ctx: Tick) -> Markup | None:
     """Draw the votes of the live round."""
     who, votes = votes_shown(ctx)
     return shares("crowd", f"{who} votes of the live round", _by_side(votes))
@@ -268,7 +268,7 @@ def _chance_of_a_move(live: Round) -> str:
     return f"; chance of ending more than {band(live.band_bps)} up or down {chance}"
 
 
-def live_view(ctx: TickContext, published: RoundPrice) -> LiveView | None:
+def live_view(ctx: Tick, published: RoundPrice) -> LiveView | None:
     """Return what the page shows of the live round, None without one.
 
     Args:
@@ -309,14 +309,14 @@ def _chances(live: Round) -> tuple[OutcomeChance, ...]:
     )
 
 
-def _path(ctx: TickContext, asset: str) -> list[tuple[int, float]]:
+def _path(ctx: Tick, asset: str) -> list[tuple[int, float]]:
     """Return (wall time in ms, price) of the closed bars, each at its close."""
     bar_ms = ctx.observation.bar_interval_ms or 0
     shift_ms = (ctx.freshness.offset_ms or 0) + bar_ms
     return [(open_ms + shift_ms, close) for open_ms, close in ctx.closes.get(asset, ()) if close > 0]
 
 
-def _source(ctx: TickContext) -> Markup:
+def _source(ctx: Tick) -> Markup:
     return Markup("Source: median of the venues, {}, as of {}.").format(
         ctx.observation.mode.value, when(ctx.observation.market_ms)
     )

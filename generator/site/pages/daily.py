@@ -12,7 +12,7 @@ from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.formats import iso, moment
 from generator.catalog.text.figures import count, signed
 from generator.catalog.words import RoundPhase
-from generator.compose.context import TickContext
+from generator.compose.tick import Tick
 from generator.values.questions import DailyQuestion
 
 HOURS_SHOWN: Final = 48
@@ -56,12 +56,12 @@ class Daily(NamedTuple):
     first: str
 
 
-def daily_source(ctx: TickContext) -> tuple[object, ...]:
+def daily_source(ctx: Tick) -> tuple[object, ...]:
     """Return what the page is made from: it changes with a question, and each hour with the prices."""
     return (ctx.arena.daily, ctx.freshness.generated_ms // HOUR_MS)
 
 
-def daily_view(ctx: TickContext) -> Daily:
+def daily_view(ctx: Tick) -> Daily:
     """Return what pages/daily.html reads as `daily`."""
     now_ms = ctx.freshness.generated_ms
     questions = ctx.arena.daily
@@ -143,7 +143,7 @@ def row_of(question: DailyQuestion, now_ms: int) -> DailyRow:
     )
 
 
-def hourly_prices(ctx: TickContext) -> list[float]:
+def hourly_prices(ctx: Tick) -> list[float]:
     """Return Bitcoin's closes of the last full hours, the last one being 100; fewer where some are unknown."""
     bars = ctx.bars
     if bars is None or not len(bars):

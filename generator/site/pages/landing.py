@@ -21,12 +21,12 @@ from generator.catalog.text.labels import STATE
 from generator.catalog.text.now import call_sentence
 from generator.catalog.text.state import ROUGHNESS, side_words
 from generator.catalog.words import DerivativesState, MarketSide, RegimeLabel
-from generator.compose.context import TickContext
-from generator.compose.facts import market_now
 from generator.compose.free import FreeBodies
 from generator.compose.inputs import missing_reason
 from generator.compose.main_brain import CoinSnapshot
-from generator.compose.regime import MarketRegimeResponse, Regime
+from generator.compose.market_regime import MarketRegimeResponse
+from generator.compose.regime import Regime
+from generator.compose.tick import Tick
 from generator.market.bars import BAR_MS
 from generator.site.charts.now import sparkline
 from generator.site.charts.plot import Chart
@@ -102,7 +102,7 @@ class Landing(NamedTuple):
     missing: tuple[str, ...]
 
 
-def landing(ctx: TickContext, bodies: FreeBodies, chart: Markup | None = None) -> Landing:
+def landing(ctx: Tick, bodies: FreeBodies, chart: Markup | None = None) -> Landing:
     """Return what pages/index.html reads as `now`."""
     rows = tuple(_row(asset, ctx, bodies) for asset in ASSETS)
 
@@ -110,7 +110,7 @@ def landing(ctx: TickContext, bodies: FreeBodies, chart: Markup | None = None) -
         books_known=any(row.books_known for row in rows),
         regime=_regime(ctx, bodies.market_regime),
         far_chart=hour_ranges(ctx),
-        call=call_sentence(market_now(ctx)),
+        call=call_sentence(ctx.market_now),
         worth=_worth(ctx),
         first_screen=bodies.main_brain.summary,
         chart=chart,
@@ -123,7 +123,7 @@ def landing(ctx: TickContext, bodies: FreeBodies, chart: Markup | None = None) -
     )
 
 
-def missing(ctx: TickContext, bodies: FreeBodies) -> tuple[str, ...]:
+def missing(ctx: Tick, bodies: FreeBodies) -> tuple[str, ...]:
     """List what the answers call unknown or restricted, each reason once, with the assets it concerns."""
     of_answers = (
         *ctx.observation.limitations,
@@ -157,19 +157,19 @@ def _asset_limitations(bodies: FreeBodies, asset: str) -> tuple[str, ...]:
     return (*coin.limitations, *book.limitations, *(futures.limitations or ()))
 
 
-def _arena(ctx: TickContext) -> ArenaLine:
+def _arena(ctx: Tick) -> ArenaLine:
     live = ctx.arena.live
     return ArenaLine(live, crowd_words(ctx), brain_words(live))
 
 
-def _worth(ctx: TickContext) -> str:
+def _worth(ctx: Tick) -> str:
     """Say what the ranges were worth; where nothing is forecast, nothing is scored, and why."""
     if ctx.reading is None and not ctx.arena.how_far:
         return f"Nothing is forecast, so nothing is scored: {clause(missing_reason(ctx))}."
     return far_sentence(ctx.arena, ctx.freshness.generated_ms)
 
 
-def _regime(ctx: TickContext, body: MarketRegimeResponse) -> RegimeCard:
+def _regime(ctx: Tick, body: MarketRegimeResponse) -> RegimeCard:
     regime = body.regime
     known = regime.label is not RegimeLabel.UNKNOWN
 
@@ -208,7 +208,7 @@ def _without_meaning_if_unknown(fact: Fact) -> Fact:
     return fact._replace(meaning="") if fact.value == UNKNOWN else fact
 
 
-def _why_unknown(ctx: TickContext) -> str:
+def _why_unknown(ctx: Tick) -> str:
     """Say why nothing is read, as a clause."""
     if ctx.reading is None:
         return clause(missing_reason(ctx))
@@ -219,7 +219,7 @@ def _why_unknown(ctx: TickContext) -> str:
     return clause(next(iter(ctx.reading.limitations), BARS_MISSING))
 
 
-def _row(asset: str, ctx: TickContext, bodies: FreeBodies) -> AssetRow:
+def _row(asset: str, ctx: Tick, bodies: FreeBodies) -> AssetRow:
     coin = bodies.main_brain.coins[asset]
     book = bodies.liquidity_lite.assets[asset]
     futures = bodies.derivatives.assets[asset]

@@ -14,10 +14,10 @@ from generator.catalog.downloads import SERIES, RecordFile
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import moment
 from generator.catalog.pages import SitePage
-from generator.compose.context import TickContext
 from generator.compose.free import FreeBodies
 from generator.compose.rounds import HumanConsensusResponse
 from generator.compose.scores import hour_statement
+from generator.compose.tick import Tick
 from generator.market.bars import BAR_MS
 from generator.site.charts.history import FIRST_CHART, WINDOWS, Window
 from generator.site.charts.lessons import by_kind
@@ -69,7 +69,7 @@ class PageView:
         days: those of the archive, newest first.
     """
 
-    ctx: TickContext
+    ctx: Tick
     bodies: FreeBodies
     reference: Reference = field(default_factory=partial(Reference, {}))
     rounds: Sequence[Mapping[str, Any]] = ()

@@ -11,7 +11,8 @@ from generator.catalog.discovery import PAGES, SharePicture
 from generator.catalog.formats import iso
 from generator.catalog.pages import SitePage
 from generator.catalog.text import answers
-from generator.compose.context import Site, TickContext, TickTimes
+from generator.compose.context import Site, TickTimes
+from generator.compose.tick import Tick
 from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
 from generator.site.pages.recipes import PageView, recipe_of
@@ -27,7 +28,7 @@ _NO_TERMS: Final = ("pages/docs.html", "pages/glossary.html", "pages/changelog.h
 class OfTick(NamedTuple):
     """What every template of a page reads of the tick."""
 
-    ctx: TickContext
+    ctx: Tick
     site: Site
     fresh: TickTimes
     mode: str

@@ -1,7 +1,7 @@
 """How a round was voted, in words; votes of real and of simulated voters are counted apart."""
 
 from generator.catalog.text.figures import count
-from generator.compose.context import TickContext
+from generator.compose.tick import Tick
 from generator.values.votes import Tally
 
 
@@ -16,7 +16,7 @@ def votes_words(total: Tally, simulated: Tally) -> str:
     return " ".join(sentences)
 
 
-def votes_shown(ctx: TickContext) -> tuple[str, Tally]:
+def votes_shown(ctx: Tick) -> tuple[str, Tally]:
     """Return whose votes of the live round are drawn, and the votes: real ones; simulated where none is real."""
     for who, votes in apart(ctx.arena.live_tally, ctx.arena.live_simulated_tally):
         return who.capitalize(), votes
