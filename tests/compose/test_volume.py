@@ -16,7 +16,7 @@ from generator.catalog.durations import HOUR_MS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.words import SourceStatus
 from generator.compose.all import compose_free
-from generator.compose.context import TickContext
+from generator.compose.tick import Tick
 from generator.market.observation import AssetObservation
 from generator.values.rounds import Event
 from generator.values.scores import Estimate, MoveScores
@@ -80,7 +80,7 @@ def with_moves_scored(state: str, *, faulty: bool = False) -> dict[str, Any]:
     return {row.id: bodies[row.path].as_json() for row in ENDPOINTS}
 
 
-def with_three_faults(ctx: TickContext) -> TickContext:
+def with_three_faults(ctx: Tick) -> Tick:
     """Return a tick in which one source failed, another is stale, and two coins have no fresh price or no data."""
     seen = ctx.observation
     sources = (
