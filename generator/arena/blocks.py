@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from generator.arena.rates import ENOUGH
 from generator.arena.scoring import Ratio
-from generator.values.scores import Bin
+from generator.values.scores import CalibrationBin
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ def bin_of(edges: Sequence[float], percent: float) -> int:
     return max(at for at, low in enumerate(edges[:-1]) if percent >= low)
 
 
-def bins_of(edges: Sequence[float], cells: Mapping[int, Cell], *, backtest: bool) -> tuple[Bin, ...]:
+def bins_of(edges: Sequence[float], cells: Mapping[int, Cell], *, backtest: bool) -> tuple[CalibrationBin, ...]:
     """Return every bin; below 30 cases without a rate."""
     bins = []
     for at, (low, high) in enumerate(pairwise(edges)):
         cell = cells.get(at, Cell())
         n = cell.came.below
         hit = cell.came.rate(backtest=backtest) if n >= ENOUGH else None
-        bins.append(Bin(low, high, n, hit, cell.said_percent))
+        bins.append(CalibrationBin.of(low, high, n, hit, cell.said_percent))
     return tuple(bins)

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from generator.arena.blocks import Cell, bin_of, bins_of
-from generator.arena.rates import enough_for_skill
+from generator.arena.rates import enough_for_skill, shared
 from generator.arena.scoring import E8, E9, UNITS, Ratio, log_e9, mean, skill, squared_error_e8, units_of
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.words import Prediction
 from generator.values.hours import PredictionMade
 from generator.values.rounds import Round
-from generator.values.scores import MoveHour, MoveScores
+from generator.values.scores import MoveHourRow, MoveScores
 
 EDGES: Final = (0.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0)  # percent
 HOURS: Final = 24
@@ -62,7 +62,6 @@ class MoveSums:
     log: Ratio = field(default_factory=Ratio)
     bins: Mapping[int, Cell] = field(default_factory=dict)  # by chance
     hours: Mapping[int, Cell] = field(default_factory=dict)  # by hour of the UTC day
-    hour_brier: Mapping[int, Ratio] = field(default_factory=dict)
 
     def plus(self, made: Sequence[Round | PredictionMade]) -> MoveSums:
         """Add forecasts that came due together."""
@@ -83,13 +82,6 @@ class MoveSums:
             log=_compared(self.log, [case.logs for case in cases]),
             bins={**self.bins, **{at: _added(self.bins.get(at, Cell()), of) for at, of in by_bin.items()}},
             hours={**self.hours, **{at: _added(self.hours.get(at, Cell()), of) for at, of in by_hour.items()}},
-            hour_brier={
-                **self.hour_brier,
-                **{
-                    at: _compared(self.hour_brier.get(at, Ratio()), [case.losses for case in of])
-                    for at, of in by_hour.items()
-                },
-            },
         )
 
     @property
@@ -121,12 +113,10 @@ class MoveSums:
             hours=tuple(self._hour(hour, backtest=backtest) for hour in range(HOURS)),
         )
 
-    def _hour(self, hour: int, *, backtest: bool) -> MoveHour:
+    def _hour(self, hour: int, *, backtest: bool) -> MoveHourRow:
         cell = self.hours.get(hour, Cell())
-        losses = self.hour_brier.get(hour, Ratio())
-        n = cell.came.below
-        against_base = skill(mean(losses.above, E8, n), mean(losses.below, E8, n), losses)
-        return MoveHour(hour, n, cell.said_percent, cell.came.rate(backtest=backtest), against_base)
+        moved = shared(cell.came.rate(backtest=backtest))
+        return MoveHourRow(hour, moved.n, cell.said_percent, moved)
 
 
 def _added(cell: Cell, cases: Sequence[_Case]) -> Cell:

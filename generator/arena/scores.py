@@ -20,7 +20,7 @@ from generator.arena.scoring import E8, E9, UNIFORM_BRIER, Ratio, brier_e8, log_
 from generator.brain.forecast import Forecast
 from generator.catalog.formats import probabilities
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
-from generator.values.chances import MoveChance, OutcomeChances
+from generator.values.chances import MoveChance, Probabilities
 from generator.values.hours import PredictionMade
 from generator.values.rounds import Round, Triple, move_chance
 from generator.values.scores import BeforeCalls, EarlierChances, ForecastScores, Rate
@@ -30,7 +30,7 @@ BIN_EDGES: Final = (0.0, 35.0, 40.0, 45.0, 50.0, 60.0, 100.0)
 ORDER: Final = (Prediction.BEARISH, Prediction.NEUTRAL, Prediction.BULLISH)  # of every triple: down, neutral, up
 
 
-def published_triple(chances: OutcomeChances) -> Triple:
+def published_triple(chances: Probabilities) -> Triple:
     """Return three chances as published: down, neutral, up; raise ValueError where they are none."""
     down, neutral, up = probabilities((chances.down, chances.neutral, chances.up))
     return down, neutral, up

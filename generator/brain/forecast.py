@@ -10,7 +10,7 @@ from generator.brain.part import Part
 from generator.brain.smoothing import Flags, latched
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
 from generator.market.bars import FloatArray
-from generator.values.chances import MoveChance, OutcomeChances
+from generator.values.chances import MoveChance, Probabilities
 
 CHANCES_KIND: Final = "law"
 """How the chances of a forecast are made: from the kept law of moves. It is stored and sealed with them.
@@ -43,8 +43,8 @@ class Forecast:
 
     asset: str
     horizon_minutes: int
-    probabilities: OutcomeChances  # chances of down, neutral, up; neutral is |move| <= band
-    base_rate: OutcomeChances  # the causal base rates of the three, which the forecast is judged against
+    probabilities: Probabilities  # chances of down, neutral, up; neutral is |move| <= band
+    base_rate: Probabilities  # the causal base rates of the three, which the forecast is judged against
     call: Call  # as `follow` decides, from the chances as published
     band_bps: float  # half-width of the neutral band, from the week's moves over the horizon, in basis points
 
@@ -108,8 +108,8 @@ class Forecasts(Columns[Forecast | None]):
         return Forecast(
             asset=self._assets[column],
             horizon_minutes=self._minutes,
-            probabilities=OutcomeChances(*self._chances[:, column].tolist()),
-            base_rate=OutcomeChances(*self._base_rates[:, column].tolist()),
+            probabilities=Probabilities(*self._chances[:, column].tolist()),
+            base_rate=Probabilities(*self._base_rates[:, column].tolist()),
             call=CALLS[float(self.calls[column])],
             band_bps=1e4 * float(self._band[column]),
         )

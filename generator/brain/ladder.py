@@ -19,7 +19,7 @@ from generator.brain.forecast import in_units
 from generator.brain.outlook import EDGES
 from generator.catalog.horizons import HORIZONS
 from generator.market.bars import FloatArray
-from generator.values.chances import OutcomeChances
+from generator.values.chances import Probabilities, SideChances
 
 LEAST: Final = 0.001
 """The smallest chance that is published: a smaller one is at most this, and one of more than 0.999 at least that."""
@@ -42,16 +42,6 @@ Laws = FloatArray | Sequence[MoveLaw]
 """Of the horizons, as an array (horizons, 3, bins + 1)."""
 
 
-class SideChances(NamedTuple):
-    """Chances of a move beyond a level, as published, 0.001 to 0.999."""
-
-    above: float
-    below: float
-    either: float
-    at_most: bool  # one that reads 0.001 is less
-    at_least: bool  # one that reads 0.999 is more
-
-
 class LevelChances(NamedTuple):
     """One level of a ladder."""
 
@@ -64,8 +54,8 @@ class Partition(NamedTuple):
     """The next four hours, cut into up, down and within the middle third."""
 
     band: float  # half-width of the middle third, as a fraction
-    chances: OutcomeChances  # as published, they sum to 1
-    base_rate: OutcomeChances  # likewise
+    chances: Probabilities  # as published, they sum to 1
+    base_rate: Probabilities  # likewise
 
 
 class Ladder(Mapping[str, tuple[LevelChances, ...]]):
@@ -203,7 +193,7 @@ def partitions(
         said = chances[:, column].tolist()
         if not all(isfinite(chance) for chance in said):
             return None
-        return Partition(float(band[column]), OutcomeChances(*said), OutcomeChances(*usual[:, column].tolist()))
+        return Partition(float(band[column]), Probabilities(*said), Probabilities(*usual[:, column].tolist()))
 
     return Columns(len(band), partition)
 

@@ -22,8 +22,8 @@ from generator.catalog.words import (
 from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.inputs import reading_of
-from generator.compose.scores import KIND, Probabilities
-from generator.values.chances import MoveChance
+from generator.compose.scores import KIND
+from generator.values.chances import MoveChance, Probabilities
 from generator.values.ranges import MoveRange
 from generator.values.rounds import Triple
 

@@ -25,7 +25,7 @@ from generator.catalog.words import RegimeLabel, Trend
 from generator.compose.context import TickContext
 from generator.compose.inputs import fresh, reading_age, reading_of
 from generator.market.bars import BarFrame
-from generator.values.chances import OutcomeChances
+from generator.values.chances import Probabilities
 
 FEWEST_BARS: Final = 2  # for a change from one to the next
 
@@ -167,7 +167,7 @@ def situation_of(market: MarketFacts) -> str | None:
     return None if situation is Situation.UNKNOWN else situation.name.lower()
 
 
-def _chances(values: OutcomeChances) -> tuple[float, float, float]:
+def _chances(values: Probabilities) -> tuple[float, float, float]:
     """Return three chances as published, in percent."""
     down, neutral, up = map(chance_percent, published_triple(values))
     return down, neutral, up

@@ -8,11 +8,7 @@ from generator.catalog.counts import quantity
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso_or_none
 from generator.compose.body import Body, Percent, Score
-from generator.compose.scores import (
-    CalibrationBin,
-    calibration_bin,
-)
-from generator.values.scores import Estimate, HoldRecord, HoldScores, Rate
+from generator.values.scores import CalibrationBin, Estimate, HoldRecord, HoldScores, Rate
 
 _AHEAD = f"{AHEAD_MS // HOUR_MS} hours"
 
@@ -74,7 +70,7 @@ def regime_record(record: HoldRecord) -> RegimeRecord:
         four_way_brier_persistence=live.persistence_brier,
         climate_skill_percent=live.climate_skill_percent,
         persistence_skill_percent=live.persistence_skill_percent,
-        calibration=tuple(map(calibration_bin, live.bins)),
+        calibration=live.bins,
         earlier=tuple(EarlierHours(kind=kind, hours=hours) for kind, hours in record.earlier.items()),
         statement=holds_statement(record),
     )

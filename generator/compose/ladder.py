@@ -16,31 +16,13 @@ from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.inputs import has_a_month, reading_of
 from generator.market.bars import BarFrame
-from generator.values.chances import OutcomeChances
+from generator.values.chances import Probabilities, SideChances
+from generator.values.published import is_false
 
 _HOURS: Final = 24
 DAY_AHEAD: Final = "What the next 24 hours usually do, by hour of the day; null without a month of 5-minute bars."
 PAIRS: Final = "How each two assets moved together over the kept month; empty without a month of 5-minute bars."
 LAST_WEEK: Final = "Asset symbol to how its ranges of the last seven days held, by horizon; only where one was judged."
-
-
-def _is_false(value: object) -> bool:
-    """Return whether a mark is left out of the answer."""
-    return value is False
-
-
-class SideChances(Body):
-    """Chances of a move beyond a level, 0.001 to 0.999, each rounded by itself."""
-
-    above: float = Field(description="Chance of a rise beyond it, 0..1.")
-    below: float = Field(description="Chance of a fall beyond it, 0..1.")
-    either: float = Field(description="Chance of one or the other, 0..1.")
-    at_most: bool = Field(
-        default=False, exclude_if=_is_false, description="Only where true: a chance that reads 0.001 is less."
-    )
-    at_least: bool = Field(
-        default=False, exclude_if=_is_false, description="Only where true: a chance that reads 0.999 is more."
-    )
 
 
 class LadderLevel(Body):
@@ -51,7 +33,7 @@ class LadderLevel(Body):
     touch: SideChances = Field(description="That the high or low of a 5-minute bar lies beyond it before the end.")
     rare: bool = Field(
         default=False,
-        exclude_if=_is_false,
+        exclude_if=is_false,
         description="Only where true: on fewer than 30 days of the kept record a move went beyond it, so its record is "
         "pooled with the next lower level's.",
     )
@@ -183,8 +165,8 @@ def asset_ladder(ctx: TickContext, asset: str) -> dict[str, tuple[LadderLevel, .
 def _level(level: brain_ladder.LevelChances, *, is_rare: bool) -> LadderLevel:
     return LadderLevel(
         level_percent=level.level,
-        end=SideChances(**level.end._asdict()),
-        touch=SideChances(**level.touch._asdict()),
+        end=level.end,
+        touch=level.touch,
         rare=is_rare,
     )
 
@@ -214,7 +196,7 @@ def asset_partition(ctx: TickContext, asset: str) -> AssetPartition | None:
     )
 
 
-def _shares(chances: OutcomeChances) -> PartitionShares:
+def _shares(chances: Probabilities) -> PartitionShares:
     """Return chances in percent, as many decimals as they have."""
     rise, within, fall = (percent(100 * chance) or 0.0 for chance in (chances.up, chances.neutral, chances.down))
     return PartitionShares(rise_percent=rise, within_percent=within, fall_percent=fall)

@@ -11,7 +11,7 @@ from generator.catalog.text.report.facts import ReportFacts
 from generator.compose.context import TickContext
 from generator.compose.inputs import reading_of
 from generator.compose.spells import Spells, StateSpells
-from generator.values.chances import OutcomeChances
+from generator.values.chances import Probabilities
 
 _OF_REPORT: Final = tuple(each.name for each in fields(ReportFacts))
 _IN_REACH: Final = 0.05  # chance of a level that is spoken of
@@ -84,7 +84,7 @@ def _parts(ctx: TickContext, asset: str) -> Parts | None:
     return Parts(round(100 * part.band, 2), *_of_hundred(part.chances), _of_hundred(part.base_rate))
 
 
-def _of_hundred(chances: OutcomeChances) -> tuple[int, int, int]:
+def _of_hundred(chances: Probabilities) -> tuple[int, int, int]:
     """Return up, within and down as whole numbers that add to 100."""
     down, within, up = of_hundred((chances.down, chances.neutral, chances.up))
     return up, within, down

@@ -21,9 +21,10 @@ from generator.catalog.words import Call, ConfidenceKind, Consensus, Prediction,
 from generator.compose.body import Body, Percent
 from generator.compose.coins import Moving, moving, published
 from generator.compose.envelope import NoticeResponse, notice_envelope
-from generator.compose.scores import KIND, Probabilities
+from generator.compose.scores import KIND
 from generator.compose.teacher_lessons import LessonInShort, lesson_in_short, lessons_total, teacher_status
 from generator.compose.tick import Tick
+from generator.values.chances import Probabilities
 from generator.values.rounds import Event, Round
 from generator.values.votes import Burst, ChanceSums, RecordCrowd, Tally
 

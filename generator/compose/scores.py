@@ -16,7 +16,7 @@ from generator.compose.body import Body, Percent, Score
 from generator.values.scores import (
     NO_ROUNDS,
     BeforeCalls,
-    Bin,
+    CalibrationBin,
     EarlierChances,
     Estimate,
     ForecastScores,
@@ -87,20 +87,6 @@ class HowFarSummary(Body):
     statement: str = Field(description="How many held, in plain words; statistics says how simple rules did.")
 
 
-class CalibrationBin(Body):
-    """One bin of published confidence against what happened."""
-
-    low_percent: float = Field(description="Lower edge of the published confidence, percent.")
-    high_percent: float = Field(description="Upper edge, percent.")
-    n: int = Field(description="Resolved forecasts in the bin.")
-    said_percent: float | None = Field(description="Mean confidence of its forecasts, percent; null without any.")
-    hit: Rate | None = Field(description="How often that happened; null below 30 cases.")
-    fits: bool | None = Field(description="Whether said_percent lies within the interval of hit; null without a rate.")
-    note: Literal["sparse"] | None = Field(
-        description="sparse where there is no rate, of fewer than 30 cases; null where there is one."
-    )
-
-
 class Baseline(Body):
     """A simple forecaster that the record is judged against."""
 
@@ -131,15 +117,6 @@ class MoveRecord(Body):
         description="Stated chance of a move against how often it happened."
     )
     statement: str = Field(description="What is shown, and what is not, in plain words.")
-
-
-class MoveHourRow(Body):
-    """Whether prices moved, in one hour of the day."""
-
-    hour: int = Field(description="Hour of the day in which the forecasts start, UTC, 0..23.")
-    n: int = Field(description="Forecasts that were scored.")
-    said_percent: Percent = Field(description="Mean chance of a move, percent; null without any.")
-    moved: Rate = Field(description="How often the price ended outside the band.")
 
 
 class BeforeCallsRecord(Body):
@@ -211,14 +188,6 @@ class Performance(TrackRecord):
     how_far: HowFarSummary = Field(description="How far prices would move: the ranges over one hour, scored.")
 
 
-class Probabilities(Body):
-    """Chances of the three outcomes of a forecast."""
-
-    down: float = Field(description="Chance of a fall beyond the neutral band, 0..1.")
-    neutral: float = Field(description="Chance of a move within the neutral band, 0..1.")
-    up: float = Field(description="Chance of a rise beyond the neutral band, 0..1.")
-
-
 BASELINE: Final = "base_rate"
 CALLED: Final = (Call.UP, Call.SMALL_MOVE, Call.DOWN)
 OVER: Final = " for {horizon}"
@@ -226,21 +195,6 @@ OVER_AN_HOUR: Final = OVER.format(horizon=HORIZONS[HOUR].words)
 NO_MOVES: Final = "No range for {horizon} has been judged yet."
 TOO_SHORT: Final = "Of fewer than ten days, or ten moves, no skill is shown."
 RULE_WORDS: Final = {"last_hour": "the last hour", "last_day": "the last day", "ewma": "EWMA"}
-
-
-def calibration_bin(value: Bin) -> CalibrationBin:
-    """Publish one bin; below 30 cases it says so instead of a rate."""
-    hit = None if value.hit is None else shared(value.hit)
-
-    return CalibrationBin(
-        low_percent=value.low_percent,
-        high_percent=value.high_percent,
-        n=value.n,
-        said_percent=value.said_percent,
-        hit=hit,
-        fits=value.fits,
-        note="sparse" if hit is None else None,
-    )
 
 
 def track_record(record: ForecastScores) -> TrackRecord:
@@ -266,7 +220,7 @@ def track_record(record: ForecastScores) -> TrackRecord:
         brier_baseline=record.baselines.get(BASELINE),
         skill_percent=record.skill_percent.get(BASELINE),
         baselines=tuple(_baseline(record, name) for name in names),
-        calibration=tuple(map(calibration_bin, record.bins)),
+        calibration=record.bins,
         move=move_record(record.move),
         before_calls=_before_calls(record.before_calls),
         chances_kind=record.chances_kind,
@@ -315,16 +269,8 @@ def move_record(scores: MoveScores) -> MoveRecord:
         two_class_log_score_baseline=scores.base_rate_log_score,
         brier_skill_percent=scores.skill_percent,
         log_skill_percent=scores.log_skill_percent,
-        calibration=tuple(map(calibration_bin, scores.bins)),
+        calibration=scores.bins,
         statement=move_statement(scores),
-    )
-
-
-def move_hours(scores: MoveScores) -> tuple[MoveHourRow, ...]:
-    """Publish the same by hour of the day."""
-    return tuple(
-        MoveHourRow(hour=row.hour, n=row.n, said_percent=row.said_percent, moved=shared(row.moved))
-        for row in scores.hours
     )
 
 

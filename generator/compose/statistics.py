@@ -15,16 +15,14 @@ from generator.compose.envelope import NoticeResponse, notice_envelope
 from generator.compose.holds import RegimeRecord, regime_record
 from generator.compose.scores import (
     HowFar,
-    MoveHourRow,
     TrackRecord,
     how_far,
-    move_hours,
     score_limits,
     track_record,
 )
 from generator.compose.teacher_lessons import TeacherBrain, teacher_brain
 from generator.compose.tick import Tick
-from generator.values.scores import CrowdScores, Estimate
+from generator.values.scores import CrowdScores, Estimate, MoveHourRow
 
 
 class MainBrainStatistics(Body):
@@ -113,7 +111,7 @@ def statistics(ctx: Tick) -> StatisticsResponse:
             horizon_minutes=HORIZON_MINUTES,
             assets=len(ASSETS),
             how_far=how_far(ctx.arena),
-            move_by_hour=move_hours(ctx.arena.hourly_record.move),
+            move_by_hour=ctx.arena.hourly_record.move.hours,
             record=track_record(ctx.arena.hourly_record),
             regime=regime_record(ctx.arena.holds),
         ),

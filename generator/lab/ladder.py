@@ -116,7 +116,7 @@ def listen(frame: BarFrame, weights: Weights, warm_up: int = WARM_UP) -> Said:
 def _published(engine: Engine) -> FloatArray:
     """Return the chances of every ladder, (2 kinds, 3 sides, 4 horizons, 4 levels, assets)."""
     chances = [
-        [[[level.end[:3], level.touch[:3]] for level in levels] for levels in ladder.values()]
+        [[[level.end.three, level.touch.three] for level in levels] for levels in ladder.values()]
         for ladder in engine.ladders()
     ]
     return np.array(chances).transpose(3, 4, 1, 2, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from generator.catalog.words import Call, PatternType
 from generator.values.published import PUBLISHED
@@ -72,32 +72,59 @@ class HorizonRecord:
     scores: tuple[RangeForecastScore, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """One bin of published confidence against what came true; rate None below 30 cases."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationBin:
+    """One bin of published confidence against what happened."""
+
+    __pydantic_config__ = PUBLISHED
 
     low_percent: float
+    """Lower edge of the published confidence, percent."""
     high_percent: float
+    """Upper edge, percent."""
     n: int
+    """Resolved forecasts in the bin."""
+    said_percent: float | None
+    """Mean confidence of its forecasts, percent; null without any."""
     hit: Rate | None
-    said_percent: float | None = None  # mean confidence of its forecasts
+    """How often that happened; null below 30 cases."""
+    fits: bool | None
+    """Whether said_percent lies within the interval of hit; null without a rate."""
+    note: Literal["sparse"] | None
+    """sparse where there is no rate, of fewer than 30 cases; null where there is one."""
 
-    @property
-    def fits(self) -> bool | None:
-        """Whether the mean confidence lies within the interval of what came true; None without a rate."""
-        if self.hit is None or self.hit.low_percent is None or self.hit.high_percent is None:
-            return None
-        return self.hit.low_percent <= (self.said_percent or 0.0) <= self.hit.high_percent
+    @classmethod
+    def of(cls, low: float, high: float, n: int, hit: Rate | None, said: float | None = None) -> CalibrationBin:
+        """Return the bin from `low` to `high` percent with what its rate shows."""
+        fits = None
+        if hit is not None and hit.low_percent is not None and hit.high_percent is not None:
+            fits = hit.low_percent <= (said or 0.0) <= hit.high_percent
+
+        return cls(
+            low_percent=low,
+            high_percent=high,
+            n=n,
+            said_percent=said,
+            hit=hit,
+            fits=fits,
+            note="sparse" if hit is None else None,
+        )
 
 
-class MoveHour(NamedTuple):
-    """One hour of the UTC day: chances of a move said for it, how often the price moved, and the Brier skill."""
+@dataclass(frozen=True, slots=True)
+class MoveHourRow:
+    """Whether prices moved, in one hour of the day."""
+
+    __pydantic_config__ = PUBLISHED
 
     hour: int
+    """Hour of the day in which the forecasts start, UTC, 0..23."""
     n: int
+    """Forecasts that were scored."""
     said_percent: float | None
+    """Mean chance of a move, percent; null without any."""
     moved: Rate
-    skill_percent: Estimate | None
+    """How often the price ended outside the band."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +141,8 @@ class MoveScores:
     base_rate_log_score: float | None = None
     skill_percent: Estimate | None = None
     log_skill_percent: Estimate | None = None
-    bins: tuple[Bin, ...] = ()  # by chance; `hit` is how often the price moved
-    hours: tuple[MoveHour, ...] = ()
+    bins: tuple[CalibrationBin, ...] = ()  # by chance; `hit` is how often the price moved
+    hours: tuple[MoveHourRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +164,7 @@ class HoldScores:
     persistence_brier: float | None = None
     climate_skill_percent: Estimate | None = None
     persistence_skill_percent: Estimate | None = None
-    bins: tuple[Bin, ...] = ()  # by chance; `hit` is how often the label stood
+    bins: tuple[CalibrationBin, ...] = ()  # by chance; `hit` is how often the label stood
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +238,7 @@ class ForecastScores:
     chance: Rate  # over the same calls, of always naming the outcome that was most frequent before
     baselines: dict[str, float | None]  # uniform, base_rate, persistence -> Brier
     skill_percent: dict[str, float | None]  # the same keys
-    bins: tuple[Bin, ...]  # of calls
+    bins: tuple[CalibrationBin, ...]  # of calls
     by_call: Mapping[Call, Rate] = field(default_factory=dict)  # up, small_move, down
     no_calls: int = 0  # resolved without a call: neither right nor wrong
     move: MoveScores = field(default_factory=MoveScores)

@@ -9,7 +9,7 @@ import pytest
 from generator.arena.holds import EDGES, KIND, HoldTotals
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.values.hours import Hour
-from generator.values.scores import Bin, HoldScores
+from generator.values.scores import CalibrationBin, HoldScores
 from tests.support.known import known
 
 LABELS = ("risk_on", "risk_off", "range", "high_volatility")
@@ -163,7 +163,9 @@ def test_hours_of_an_earlier_kind_are_counted_apart_and_not_scored() -> None:
 
     assert record.earlier == {None: 48}
     assert (record.live.hours, record.live.n, record.kind) == (24, 24, KIND)
-    assert counted(old).record().live == HoldScores(bins=tuple(Bin(*edges, 0, None) for edges in pairwise(EDGES)))
+    assert counted(old).record().live == HoldScores(
+        bins=tuple(CalibrationBin.of(*edges, 0, None) for edges in pairwise(EDGES))
+    )
 
 
 def test_the_climate_begins_with_what_the_backtest_read() -> None:

@@ -8,7 +8,7 @@ from generator.arena.play import PlayState, play
 from generator.brain.forecast import Forecast
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Call, Prediction
-from generator.values.chances import OutcomeChances
+from generator.values.chances import Probabilities
 from generator.values.hours import PredictionMade
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at
 
@@ -29,7 +29,7 @@ def test_the_ten_minutes_before_the_hour_make_it_and_nothing_from_the_start_on()
 
 
 def test_a_prediction_is_its_forecast_as_published() -> None:
-    chances, base = OutcomeChances(0.281_26, 0.331_1, 0.387_64), OutcomeChances(0.3, 0.4, 0.3)
+    chances, base = Probabilities(0.281_26, 0.331_1, 0.387_64), Probabilities(0.3, 0.4, 0.3)
     forecast = Forecast("ETH", 60, chances, base, Call.UP, 21.437_8)
 
     made = predict(forecast, NOON, NOON - MINUTE, Prediction.NEUTRAL, warm_up=True)

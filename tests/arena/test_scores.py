@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from generator.arena.rates import rate
 from generator.arena.scores import BIN_EDGES, ORDER, Sums, published_triple, track_record
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
-from generator.values.chances import OutcomeChances
+from generator.values.chances import Probabilities
 from generator.values.hours import PredictionMade
 from tests.support import filled_memory
 
@@ -100,7 +100,7 @@ def test_a_bin_below_thirty_cases_gives_no_rate() -> None:
 @pytest.mark.parametrize("wrong", [(0.5, 0.5, 0.5), (-0.1, 0.6, 0.5), (float("nan"), 0.5, 0.5), (0, 0, 0)])
 def test_an_invalid_distribution_is_refused(wrong: tuple[float, float, float]) -> None:
     with pytest.raises(ValueError, match="not probabilities"):
-        published_triple(OutcomeChances(*wrong))
+        published_triple(Probabilities(*wrong))
 
 
 def of_kind(kind: str | None, hour: int, outcome: Prediction | None = Prediction.BULLISH) -> PredictionMade:

@@ -209,4 +209,4 @@ def test_a_longer_horizon_is_never_narrower_nor_less_likely_to_touch_a_level() -
             touched = {level.level: level.touch for level in asset.ladder[shorter]}
             for level in asset.ladder[longer]:
                 if level.level in touched:
-                    assert all(a <= b for a, b in zip(touched[level.level][:3], level.touch[:3], strict=True))
+                    assert all(a <= b for a, b in zip(touched[level.level].three, level.touch.three, strict=True))

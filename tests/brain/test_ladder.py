@@ -44,20 +44,20 @@ def test_a_chance_is_read_from_the_law_at_the_level_over_sigma() -> None:
     up, down = (0.5 * (1.0 - float(np.interp(size, EDGES, law.end))) for size in sizes)
     farther, nearer = ([1.0 - float(np.interp(size, EDGES, way)) for size in sizes] for way in law[1:])
     assert level.level == 1.0
-    assert level.end[:3] == pytest.approx((up, down, up + down), abs=5e-5)
+    assert level.end.three == pytest.approx((up, down, up + down), abs=5e-5)
     expected = (0.5 * (farther[0] + nearer[0]), 0.5 * (farther[1] + nearer[1]), 0.5 * sum(farther))
-    assert level.touch[:3] == pytest.approx(expected, abs=5e-5)
+    assert level.touch.three == pytest.approx(expected, abs=5e-5)
 
 
 def test_a_larger_move_is_never_likelier_and_what_ends_beyond_has_touched() -> None:
     for ladder in some_ladders():
         for levels in ladder.values():
             for lower, higher in pairwise(levels):
-                smaller = (*lower.end[:3], *lower.touch[:3])
-                larger = (*higher.end[:3], *higher.touch[:3])
+                smaller = (*lower.end.three, *lower.touch.three)
+                larger = (*higher.end.three, *higher.touch.three)
                 assert all(after <= before for before, after in zip(smaller, larger, strict=True))
             for level in levels:
-                assert all(end <= touch for end, touch in zip(level.end[:3], level.touch[:3], strict=True))
+                assert all(end <= touch for end, touch in zip(level.end.three, level.touch.three, strict=True))
                 for side in (level.end, level.touch):
                     assert max(side.above, side.below) <= side.either <= side.above + side.below + 1.5e-4
 
@@ -67,9 +67,9 @@ def test_no_chance_is_below_a_thousandth_or_above_its_rest_and_both_are_said() -
 
     assert {side.at_most for side in sides} == {side.at_least for side in sides} == {True, False}
     for side in sides:
-        assert all(LEAST <= chance <= 1.0 - LEAST for chance in side[:3])
-        assert not side.at_most or LEAST in side[:3]
-        assert not side.at_least or 1.0 - LEAST in side[:3]
+        assert all(LEAST <= chance <= 1.0 - LEAST for chance in side.three)
+        assert not side.at_most or LEAST in side.three
+        assert not side.at_least or 1.0 - LEAST in side.three
 
 
 def test_the_partition_sums_to_one_as_published_and_is_the_ladder_at_its_band() -> None:

@@ -9,7 +9,7 @@ from generator.catalog.words import Call
 from generator.compose.all import compose
 from generator.values.scores import (
     BeforeCalls,
-    Bin,
+    CalibrationBin,
     Estimate,
     ForecastScores,
     HorizonRecord,
@@ -162,7 +162,17 @@ def test_whether_prices_moved_is_published_figure_by_figure_with_what_it_shows(
 ) -> None:
     moved = rate_of(208, 321, 64.8, 59.0, 70.1)
     scores = MoveScores(
-        321, 63.2, 61.0, moved, 0.2212, 0.2301, 0.6312, 0.6501, skill, skill, (Bin(50.0, 60.0, 40, moved, 55.1),)
+        321,
+        63.2,
+        61.0,
+        moved,
+        0.2212,
+        0.2301,
+        0.6312,
+        0.6501,
+        skill,
+        skill,
+        (CalibrationBin.of(50.0, 60.0, 40, moved, 55.1),),
     )
 
     shown = bodies_with(hourly_record=replace(track(), move=scores))["/api/statistics.php"]["main_brain"]["record"][

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from generator.arena.scores import published_triple
 from generator.catalog import formats
-from generator.values.chances import OutcomeChances
+from generator.values.chances import Probabilities
 
 shares = st.floats(0.0, 1.0)
 
@@ -51,4 +51,4 @@ def test_three_chances_sum_to_one_and_agree_with_the_arena(a: float, b: float, c
 
     assert math.isclose(sum(shown), 1, abs_tol=1e-9)
     assert all(abs(left - right) <= 1e-4 for left, right in zip(shown, raw, strict=True))
-    assert shown == published_triple(OutcomeChances(*raw))
+    assert shown == published_triple(Probabilities(*raw))

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 import generator.values
 from generator.compose.body import Body, encode
-from generator.compose.scores import Probabilities
+from generator.compose.coins import Quoted
 from generator.site.openapi.paths import component_schemas
 from generator.values.published import PUBLISHED
 from tests.support.bodies import bodies
@@ -37,24 +37,25 @@ def values() -> list[type[Any]]:
 
 
 @pytest.mark.parametrize("value", values())
-def test_a_published_value_is_frozen_described_and_requires_every_field(value: type[Any]) -> None:
+def test_a_published_value_is_frozen_described_and_requires_all_but_marks(value: type[Any]) -> None:
     schema = TypeAdapter(value).json_schema()
 
     assert value.__dataclass_params__.frozen
     assert value.__pydantic_config__ == PUBLISHED
     assert schema["description"]
     assert [name for name, field in schema["properties"].items() if "description" not in field] == []
-    assert schema["required"] == list(schema["properties"])
+    marks = {name for name, field in schema["properties"].items() if field.get("default") is False}
+    assert schema["required"] == [name for name in schema["properties"] if name not in marks]
 
 
 def test_an_extra_field_is_refused() -> None:
     with pytest.raises(ValidationError, match="weight"):
-        Probabilities.model_validate({"down": 0.3, "neutral": 0.4, "up": 0.3, "weight": 1.0})
+        Quoted.model_validate({"asset": "BTC", "price": 1.0, "change_24h": 0.3, "weight": 1.0})
 
 
 def test_a_number_that_is_none_is_refused() -> None:
     with pytest.raises(ValidationError, match="finite"):
-        Probabilities(down=float("nan"), neutral=0.4, up=0.3)
+        Quoted(asset="BTC", price=float("nan"), change_24h=0.3)
 
 
 def test_the_encoder_refuses_nan_in_a_plain_mapping() -> None:

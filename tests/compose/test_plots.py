@@ -8,7 +8,7 @@ import pytest
 
 from generator.compose.free import FreeBodies
 from generator.compose.plots import plots
-from generator.values.scores import Bin, MoveScores
+from generator.values.scores import CalibrationBin, MoveScores
 from tests.support.bodies import composed, paid
 from tests.support.builders import full_context
 from tests.support.known import rate_of
@@ -48,22 +48,22 @@ def test_the_ranges_and_the_ladder_that_are_drawn_are_those_of_the_answers() -> 
 def test_the_calibration_that_is_drawn_is_the_record_of_live_forecasts() -> None:
     full = full_context()
     bins = (
-        Bin(
+        CalibrationBin.of(
             30.0,
             40.0,
             900,
             rate_of(325, 900, 36.11, 33.0, 39.3),
             36.94,
         ),
-        Bin(
+        CalibrationBin.of(
             40.0,
             50.0,
             290,
             rate_of(105, 290, 36.21, 30.9, 41.9),
             44.86,
         ),
-        Bin(50.0, 60.0, 12, None, 55.5),
-        Bin(60.0, 70.0, 40, rate_of(20, 40, 50.0, 35.2, 64.8), None),
+        CalibrationBin.of(50.0, 60.0, 12, None, 55.5),
+        CalibrationBin.of(60.0, 70.0, 40, rate_of(20, 40, 50.0, 35.2, 64.8), None),
     )
     record = replace(full.arena.hourly_record, move=MoveScores(bins=bins))
 

@@ -10,7 +10,7 @@ from generator.compose.derivatives import funding
 from generator.compose.ladder import asset_partition, ranges_of_week
 from generator.compose.rounds import crowd_by_record, human_consensus_block, vote_bursts
 from generator.compose.tick import Tick
-from generator.values.chances import OutcomeChances
+from generator.values.chances import Probabilities
 from generator.values.hours import RangeWeek
 from generator.values.ranges import MoveRange
 from generator.values.votes import Burst, LockedCrowd, RecordCrowd, Tally
@@ -30,7 +30,7 @@ def still(part: Partition) -> Tick:
 
 
 def test_a_price_that_cannot_move_has_ranges_and_chances_of_zero() -> None:
-    certain = OutcomeChances(up=0.0, neutral=1.0, down=0.0)
+    certain = Probabilities(up=0.0, neutral=1.0, down=0.0)
     ctx = still(Partition(0.0, certain, certain))
     assert ctx.reading is not None
 

@@ -30,7 +30,9 @@ def test_no_chance_of_now_is_in_a_free_file_and_the_record_is(tmp_path: Path) ->
         async with opened(tmp_path, ManualClock(AT), hours=3, every_page=True) as app:
             await tick(app, AT)
             for ladder in app.market.engine.ladders():
-                rows = [side[:3] for levels in ladder.values() for level in levels for side in (level.end, level.touch)]
+                rows = [
+                    side.three for levels in ladder.values() for level in levels for side in (level.end, level.touch)
+                ]
                 sold.update(row for row in rows if len({*row}) == 3 and min(row) > 0.01)
             for part in app.market.engine.partitions():
                 assert part is not None

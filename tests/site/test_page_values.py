@@ -16,7 +16,7 @@ from generator.catalog.words import BIAS_OF_CALL, Call, MarketSide, SourceMode, 
 from generator.compose.all import compose_free
 from generator.compose.tick import Tick
 from generator.site.pages.render import Pages
-from generator.values.chances import OutcomeChances
+from generator.values.chances import Probabilities
 from generator.values.hours import PredictionMade
 from generator.values.scores import HoldScores
 from tests.support import builders
@@ -240,7 +240,7 @@ def test_the_landing_page_answers_whether_bitcoin_will_move(name: str) -> None:
 def test_the_landing_page_says_what_is_called_with_its_chance_and_the_usual_one(call: Call, said: str) -> None:
     ctx = builders.full_context()
     assert ctx.reading is not None
-    forecast = replace(builders.forecast("BTC", call), base_rate=OutcomeChances(0.311, 0.352, 0.337))
+    forecast = replace(builders.forecast("BTC", call), base_rate=Probabilities(0.311, 0.352, 0.337))
     read = replace(ctx.reading.assets["BTC"], forecast=forecast, bias=BIAS_OF_CALL[call], evidence=())
     reading = replace(ctx.reading, assets={**ctx.reading.assets, "BTC": read})
 

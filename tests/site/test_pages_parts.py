@@ -19,7 +19,7 @@ from generator.site.pages.rounds import who_was_right
 from generator.site.resources import Resources
 from generator.site.words import format as page_format
 from generator.site.words.reference import Reference, type_name
-from generator.values.scores import BacktestScores, Bin, LessonMetrics, MoveScores, Rate
+from generator.values.scores import BacktestScores, CalibrationBin, LessonMetrics, MoveScores, Rate
 from tests.support.builders import NOW_MS, empty_arena
 from tests.support.page_view import Rendered, arena, predictions, view
 from tests.support.ranges import how_far
@@ -179,7 +179,7 @@ def backtested() -> BacktestScores:
         return rate(hits, n, backtest=True)
 
     levels = tuple(
-        Bin(said, said + 10.0, 60, tested(came, 60), said + 5.0)
+        CalibrationBin.of(said, said + 10.0, 60, tested(came, 60), said + 5.0)
         for said, came in ((30.0, 21), (40.0, 27), (50.0, 33), (60.0, 39))
     )
     move = MoveScores(n=240, said_percent=50.0, base_percent=61.0, moved=tested(120, 240), bins=levels)
@@ -232,7 +232,9 @@ def test_from_thirty_calls_on_no_chart_of_the_record_is_the_backtests() -> None:
 
 def live_moves() -> MoveScores:
     came = rate(40, 60)
-    return MoveScores(n=60, said_percent=65.0, base_percent=61.0, moved=came, bins=(Bin(60.0, 70.0, 60, came, 65.0),))
+    return MoveScores(
+        n=60, said_percent=65.0, base_percent=61.0, moved=came, bins=(CalibrationBin.of(60.0, 70.0, 60, came, 65.0),)
+    )
 
 
 def test_a_chart_of_reliability_places_each_level_by_what_was_said_and_what_came() -> None:

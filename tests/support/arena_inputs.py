@@ -26,7 +26,7 @@ from generator.catalog.words import Prediction
 from generator.cli._ballot import sign_ballot
 from generator.record.memory.store import Memory
 from generator.runtime import tick
-from generator.values.chances import OutcomeChances
+from generator.values.chances import Probabilities
 from generator.values.ranges import RangeForecast
 from generator.values.view import ArenaView
 from tests.support.ranges import range_of
@@ -64,10 +64,10 @@ def forecast_at(now_ms: int) -> Callable[[str, int], Forecast | None]:
         place = ASSETS.index(asset)
         lean = 0.08 * math.sin(now_ms / (17 * MINUTE) + place)
         neutral = 0.36 + 0.18 * math.sin(now_ms / (29 * MINUTE) + 2 * place)
-        chances = OutcomeChances(0.49 - neutral / 2 - lean, neutral, 0.51 - neutral / 2 + lean)
+        chances = Probabilities(0.49 - neutral / 2 - lean, neutral, 0.51 - neutral / 2 + lean)
         units = in_units(np.array((chances.down, chances.neutral, chances.up))[:, None, None])
         call = CALLS[follow(np.zeros(1), units, EARNED).item()]
-        return Forecast(asset, minutes, chances, OutcomeChances(0.31, 0.36, 0.33), call, 20.123456)
+        return Forecast(asset, minutes, chances, Probabilities(0.31, 0.36, 0.33), call, 20.123456)
 
     return forecast
 

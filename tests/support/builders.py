@@ -67,12 +67,12 @@ from generator.market.observation import (
     OrderBook,
     SourceHealth,
 )
-from generator.values.chances import OutcomeChances
+from generator.values.chances import Probabilities
 from generator.values.hours import Hour, RangeDay, RangeWeek
 from generator.values.ladders import LadderScore, LadderScores, MeanInterval, PartitionScore, ReliabilityBin
 from generator.values.ranges import MoveRange
 from generator.values.rounds import Event, Lesson, Round
-from generator.values.scores import Bin, ForecastScores, HoldRecord, LessonMetrics, Pattern, Rate
+from generator.values.scores import CalibrationBin, ForecastScores, HoldRecord, LessonMetrics, Pattern, Rate
 from generator.values.view import ArenaView
 from generator.values.votes import Burst, LockedCrowd, RankedVoter, RecordCrowd, Tally, VoterRanking
 from tests.support.known import rate_of
@@ -139,12 +139,12 @@ def observation(mode: SourceMode = SourceMode.LIVE) -> Observation:
 
 def forecast(asset: str, call: Call) -> Forecast:
     chances = {
-        Call.UP: OutcomeChances(0.281_234_5, 0.331_111, 0.387_654_5),
-        Call.DOWN: OutcomeChances(0.391_234_5, 0.321_111, 0.287_654_5),
-        Call.SMALL_MOVE: OutcomeChances(0.221_234_5, 0.541_111, 0.237_654_5),
-        Call.NONE: OutcomeChances(0.321_234_5, 0.341_111, 0.337_654_5),
+        Call.UP: Probabilities(0.281_234_5, 0.331_111, 0.387_654_5),
+        Call.DOWN: Probabilities(0.391_234_5, 0.321_111, 0.287_654_5),
+        Call.SMALL_MOVE: Probabilities(0.221_234_5, 0.541_111, 0.237_654_5),
+        Call.NONE: Probabilities(0.321_234_5, 0.341_111, 0.337_654_5),
     }[call]
-    return Forecast(asset, 60, chances, OutcomeChances(0.33, 0.34, 0.33), call, 21.437_8)
+    return Forecast(asset, 60, chances, Probabilities(0.33, 0.34, 0.33), call, 21.437_8)
 
 
 def evidence(call: Call = Call.UP) -> tuple[Evidence, ...]:
@@ -205,8 +205,8 @@ def asset_reading(asset: str) -> AssetReading:
         ladder=ladders_of_sigma()[0],
         partition=Partition(
             0.004_321,
-            OutcomeChances(0.291 - 0.01 * place, 0.418, 0.291 + 0.01 * place),
-            OutcomeChances(0.31, 0.38, 0.31),
+            Probabilities(0.291 - 0.01 * place, 0.418, 0.291 + 0.01 * place),
+            Probabilities(0.31, 0.38, 0.31),
         ),
         change=0.012_345,
         facts=AssetWeek(
@@ -326,7 +326,9 @@ def record(kind: str, n: int = 321) -> ForecastScores:
             "base_rate": 0.16 if n else None,
             "persistence": 45.3 if n else None,
         },
-        bins=(Bin(30.0, 40.0, 290, rate(290, 36.9)), Bin(40.0, 50.0, 12, None)) if n else (),
+        bins=(CalibrationBin.of(30.0, 40.0, 290, rate(290, 36.9)), CalibrationBin.of(40.0, 50.0, 12, None))
+        if n
+        else (),
     )
 
 

@@ -35,7 +35,7 @@ from generator.site.pages.render import Pages
 from generator.site.words.reference import Reference
 from generator.values.hours import PredictionMade
 from generator.values.rounds import Lesson, Round
-from generator.values.scores import Bin, ForecastScores, LessonMetrics
+from generator.values.scores import CalibrationBin, ForecastScores, LessonMetrics
 from generator.values.view import ArenaView
 from generator.values.votes import Tally
 from tests.support import builders
@@ -132,9 +132,9 @@ def arena(resolved: int = 1204) -> ArenaView:
         baselines={"uniform": 0.6667, "base_rate": 0.6641, "persistence": 0.98},
         skill_percent={"uniform": 0.0, "base_rate": -0.4, "persistence": 32.0},
         bins=(
-            Bin(35.0, 40.0, 900, rate(325, 900), 36.9),
-            Bin(40.0, 45.0, 290, rate(105, 290), 44.8),
-            Bin(45.0, 50.0, 14, None),
+            CalibrationBin.of(35.0, 40.0, 900, rate(325, 900), 36.9),
+            CalibrationBin.of(40.0, 45.0, 290, rate(105, 290), 44.8),
+            CalibrationBin.of(45.0, 50.0, 14, None),
         ),
     )
     live = _round(START_MS, RoundPhase.LIVE, Prediction.NEUTRAL)

@@ -87,7 +87,7 @@ def said_of(assets: Mapping[str, AssetReading]) -> Said | None:
 def _plain(ladder: Ladder) -> dict[str, Any]:
     """Return a ladder by horizon: of each level its percent, then above, below and either at the end, then touched."""
     return {
-        horizon: [[level.level, *level.end[:3], *level.touch[:3]] for level in levels]
+        horizon: [[level.level, *level.end.three, *level.touch.three] for level in levels]
         for horizon, levels in ladder.items()
     }
 

@@ -189,7 +189,6 @@ def _move(stored: Mapping[str, Any]) -> MoveSums:
         log=Ratio(**stored["log"]),
         bins=cells_of(stored["bins"]),
         hours=cells_of(stored["hours"]),
-        hour_brier={int(hour): Ratio(**ratio) for hour, ratio in stored["hour_brier"].items()},
     )
 
 

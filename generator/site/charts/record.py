@@ -15,7 +15,7 @@ from generator.catalog.text.figures import percent, signed
 from generator.compose.scores import RULE_WORDS, against
 from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row, backtest_ground, of_backtest, row_chart
 from generator.site.words.record import between, interval
-from generator.values.scores import Bin, Estimate, ForecastScores, HorizonRecord, MoveScores, Rate
+from generator.values.scores import CalibrationBin, Estimate, ForecastScores, HorizonRecord, MoveScores, Rate
 
 BASELINE_NAMES: Final = {"brain": "The brain", "base_rate": "Base rate", "persistence": "Last outcome"}
 _INTERVAL: Final = "95% interval"
@@ -187,7 +187,7 @@ def reliability(name: str, scores: MoveScores, source: Markup | str) -> Chart | 
     return Chart(caption, Markup("").join(parts), HEIGHT)
 
 
-def _level(plane: Plane, level: Bin, hit: Rate, *, tested: bool) -> Markup:
+def _level(plane: Plane, level: CalibrationBin, hit: Rate, *, tested: bool) -> Markup:
     """Draw what came of one level of the stated chance, with its interval."""
     said = level.said_percent or 0.0
     came = hit.percent or 0.0

@@ -31,7 +31,7 @@ from generator.values.hours import PredictionMade
 from generator.values.ladders import MeanInterval, PartitionScore
 from generator.values.scores import (
     BacktestScores,
-    Bin,
+    CalibrationBin,
     Estimate,
     ForecastScores,
     HoldRecord,
@@ -437,7 +437,7 @@ def _move(scores: MoveScores, tested: MoveScores | None, source: Markup | str) -
     return MoveView(move_statement(scores), chart, is_tested, _levels(scores.bins), hours)
 
 
-def _levels(bins: Sequence[Bin]) -> tuple[LevelRow, ...]:
+def _levels(bins: Sequence[CalibrationBin]) -> tuple[LevelRow, ...]:
     """Return the levels that have cases enough for a share."""
     return tuple(
         LevelRow(percent(level.said_percent), f"{level.n:,}", share(level.hit), interval(level.hit), level.fits)
