@@ -5,7 +5,7 @@ A table of the page lies between `<!-- NAME -->` and `<!-- end -->`; what is aro
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, get_args, get_origin
 
@@ -45,7 +45,7 @@ from generator.catalog.links import (
     reasoning_path,
 )
 from generator.catalog.products import PRODUCTS
-from generator.catalog.text.book import Groups
+from generator.catalog.text.book import Groups, Sentence
 from generator.catalog.text.kept import SPELL
 from generator.catalog.text.lessons import ROUND
 from generator.catalog.text.now import BOOK
@@ -224,11 +224,18 @@ def refusals() -> Rows:
     return sorted((f"`{code}`", "; ".join(dict.fromkeys(texts))) for code, texts in found.items())
 
 
-def sentences(*books: Groups[Any]) -> Rows:
-    """Return every sentence of some books with its place and its case."""
-    for group, rows in (row for groups in books for row in groups.items()):
-        for row in rows:
-            yield f"`{group}`", row.case, f"`{row.text}`" if row.text else "nothing"
+def sentences(catalogue: Mapping[str, tuple[Groups[Any], ...]]) -> Rows:
+    """Return how many sentences each part of a catalogue has, then of each place how many, and their cases."""
+    for name, books in catalogue.items():
+        places = [row for groups in books for row in groups.items()]
+        yield f"**{name}**", str(sum(worded(of) for _, of in places)), f"{len(places)} places"
+        for place, of in places:
+            yield f"`{place}`", str(worded(of)), "; ".join(row.case if row.text else f"*{row.case}*" for row in of)
+
+
+def worded(of: Iterable[Sentence[Any]]) -> int:
+    """Count the cases in which something is said."""
+    return sum(bool(row.text) for row in of)
 
 
 def sentence(text: ast.Constant | ast.JoinedStr) -> str:
@@ -247,6 +254,13 @@ def metrics(of: GeneratorMetrics | GatewayMetrics) -> Rows:
         yield f"`{name}`" + "".join(f" by `{one}`" for one in names), metric.documentation
 
 
+CATALOGUE: Final[Mapping[str, tuple[Groups[Any], ...]]] = {
+    "The market now": (BOOK.groups, PICTURED.groups, TITLES.groups, ROUND.groups),
+    "The report": (REPORT_GROUPS,),
+    "What else is sold": (PAID_GROUPS, SPELL.groups),
+}
+
+
 TABLES: Final[dict[str, Callable[[], str]]] = {
     "settings": lambda: listed(settings()),
     "commands": lambda: named(commands()),
@@ -255,11 +269,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "refusals": lambda: named(refusals()),
     "generator": lambda: named(metrics(GeneratorMetrics())),
     "gateway": lambda: named(metrics(GatewayMetrics())),
-    "sentences": lambda: table(
-        "place, case, wording", sentences(*(book.groups for book in (BOOK, PICTURED, TITLES, ROUND)))
-    ),
-    "report": lambda: table("place, case, wording", sentences(REPORT_GROUPS)),
-    "paid": lambda: table("place, case, wording", sentences(PAID_GROUPS, SPELL.groups)),
+    "sentences": lambda: table("place, sentences, cases", sentences(CATALOGUE)),
 }
 
 

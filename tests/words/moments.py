@@ -1,8 +1,8 @@
-"""Print the texts of named moments, to be read aloud: `python -m tests.words.moments --data DIR > PAGE`.
+"""Print the texts of ten named moments, to be read aloud: `python -m tests.words.moments --data DIR > PAGE`.
 
-A crash and its days after, a bank run, a coin that stood out, a quiet day, a weekend, a month's turn, a hole, and a
-fresh start. Each is read from fifteen days of bars up to it; a fresh start from its own first bar. Then three reports,
-each from ten weeks of bars.
+A crash and its days after, a bank run, a coin that stood out, a quiet day, a fall, a ruling, a weekend, a month's turn,
+a hole, and a fresh start. Each is read from fifteen days of bars up to it; a fresh start from its own first bar. Then
+three reports, each from ten weeks of bars.
 """
 
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from typing import Annotated, Final, NamedTuple
 import numpy as np
 import typer
 
-from generator.catalog.text.now import asset_line, call_sentence, first_screen, headline, regime_summary
+from generator.catalog.text.now import asset_line, first_screen, headline
 from generator.catalog.text.report.sentences import Part
 from generator.market.bars import BarFrame
 from tests.contradictions.reports import reports
@@ -20,7 +20,7 @@ from tests.words.__main__ import read
 from tests.words.claims import Ground
 from tests.words.lessons import complaints, lessons_of
 from tests.words.raw import Raw
-from tests.words.said import every_bar
+from tests.words.said import Said, every_bar
 from tests.words.sweep import history_of, texts_of, untrue
 
 LONG: Final = "binance-spot-5m-2022-08-2023-09"
@@ -28,30 +28,34 @@ BARS_A_DAY: Final = 288
 
 
 class Moment(NamedTuple):
-    """A bar that closed at some time, with so many days of bars before it."""
+    """Bars that closed at some times, the first put into all its words; with so many days of bars before it."""
 
     name: str
     at: str
     days: float = 15.0
+    later: tuple[str, ...] = ()  # of which the headline alone is printed
+    asset: str = "BTC"
 
 
 MOMENTS: Final = (
-    *(Moment("the crash of November 2022", at) for at in ("2022-11-08T12:00", "2022-11-09T06:00", "2022-11-09T22:00")),
-    *(Moment("its days after", at) for at in ("2022-11-10T22:00", "2022-11-12T12:00", "2022-11-14T07:00")),
-    *(Moment("the bank run", at) for at in ("2023-03-10T06:00", "2023-03-11T12:00", "2023-03-12T22:00")),
-    *(Moment("a ruling for XRP", at) for at in ("2023-07-13T16:00", "2023-07-13T20:00")),
+    Moment(
+        "the crash of November 2022",
+        "2022-11-09T22:00",
+        later=("2022-11-08T12:00", "2022-11-09T06:00", "2022-11-10T22:00", "2022-11-12T12:00", "2022-11-14T07:00"),
+    ),
+    Moment("the bank run", "2023-03-11T12:00", later=("2023-03-10T06:00", "2023-03-12T22:00")),
+    Moment("a ruling for XRP", "2023-07-13T16:00", later=("2023-07-13T20:00",), asset="XRP"),
     Moment("a quiet day", "2023-08-13T12:00"),
-    *(Moment("the fall of 17 August", at) for at in ("2023-08-17T20:00", "2023-08-17T21:45", "2023-08-17T22:00")),
-    Moment("an hour later", "2023-08-17T23:00"),
+    Moment(
+        "the fall of 17 August",
+        "2023-08-17T21:45",
+        later=("2023-08-17T20:00", "2023-08-17T22:00", "2023-08-17T23:00"),
+    ),
     Moment("a ruling for a fund", "2023-08-29T15:00"),
     Moment("a weekend", "2023-08-05T15:00"),
     Moment("a month's turn", "2023-03-01T00:05"),
-    Moment("a hole", "2023-03-24T13:55"),
-    Moment("after a hole", "2023-03-24T15:05"),
-    Moment("a fresh start, half an hour", "2023-06-10T05:00", 0.5 / 24),
-    Moment("a fresh start, five hours", "2023-06-10T05:00", 5 / 24),
-    Moment("a fresh start, 22 hours", "2023-06-10T05:00", 22 / 24),
-    Moment("a fresh start, two days", "2023-06-10T05:00", 2.2),
+    Moment("a hole", "2023-03-24T13:55", later=("2023-03-24T15:05",)),
+    Moment("a fresh start, five hours old", "2023-06-10T05:00", 5 / 24),
 )
 
 
@@ -59,13 +63,14 @@ REPORTS: Final = ("2022-11-09T22:00", "2023-07-14T06:00", "2023-08-13T12:00")
 REPORT_DAYS: Final = 70
 INTRODUCTION: Final = """# Named moments, as published
 
-Every text on now at moments of a recorded market, the lesson of the hour before, then three whole reports, printed by
+Ten moments of a recorded market, then three whole reports, printed by
 
     python -m tests.words.moments --data DIR > docs/proof/moments.md
 
-"Untrue" is what the oracles of `tests/words` find against the raw closes. The record of each is as long as the bars it
-was read from: fifteen days, of a fresh start what its name says, of a report ten weeks. The chances and the band of a
-lesson are the test's own; of the ranges that a report counts, those of Bitcoin alone were scored.
+"Untrue" is what the oracles of `tests/words` find against the raw closes, in every text on now and in the lesson of the
+hour before. The record of each is as long as the bars it was read from: fifteen days, of a fresh start what its name
+says, of a report ten weeks. The chances and the band of a lesson are the test's own; of the ranges that a report
+counts, those of Bitcoin alone were scored.
 """
 
 
@@ -74,25 +79,38 @@ def main(*, data: Annotated[Path, typer.Option(help="Folder of recordings of can
     frame = read(data / LONG)
     print(INTRODUCTION)
     for moment in MOMENTS:
-        part = until(frame, moment.at, moment.days)
-        said = next(iter(every_bar(part, len(part) - 1)))
-        ground = Ground(Raw(history_of(part), said.row), said.published)
-        wrong = [str(one) for kind, text in texts_of(said.facts, 0) for one in untrue(kind, text, ground)]
-
-        closed = datetime.fromtimestamp((int(part.t[-1]) + part.interval_ms) / 1000, UTC)
-        print(f"## {moment.name[0].upper()}{moment.name[1:]}: {closed:%Y-%m-%d %H:%M} UTC\n")
-        print(f"**{headline(said.facts)}.** ({said.facts.situation.name.lower().replace('_', ' ')})\n")
-        print(f"- First screen: {first_screen(said.facts)}")
-        print(f"- State: {regime_summary(said.facts)}")
-        print(f"- Call: {call_sentence(said.facts) or 'none'}")
-        for asset in ("BTC", "XRP"):
-            print(f"- {asset}: {asset_line(said.facts, asset)}")
-        lesson, untrue_lesson = last_lesson(part)
-        print(f"- Lesson: {lesson}")
-        print(f"- Untrue: {'; '.join([*wrong, *untrue_lesson]) or 'nothing'}\n", flush=True)
-
+        print_moment(frame, moment)
     for at in REPORTS:
         print_report(until(frame, at, REPORT_DAYS), datetime.fromisoformat(at).replace(tzinfo=UTC))
+
+
+def print_moment(frame: BarFrame, moment: Moment) -> None:
+    """Print all words of a moment, then the headlines of the times that belong to it."""
+    part = until(frame, moment.at, moment.days)
+    said, wrong = read_last(part)
+    lesson, untrue_lesson = last_lesson(part)
+    print(f"## {moment.name[0].upper()}{moment.name[1:]}: {closed(part)} UTC\n")
+    print(f"**{headline(said.facts)}.** {first_screen(said.facts)}\n")
+    print(f"- {moment.asset}: {asset_line(said.facts, moment.asset)}")
+    print(f"- Lesson: {lesson}")
+    for at in moment.later:
+        other = until(frame, at, moment.days)
+        then, untrue_then = read_last(other)
+        wrong += untrue_then
+        print(f"- {closed(other)}: **{headline(then.facts)}**")
+    print(f"- Untrue: {'; '.join([*wrong, *untrue_lesson]) or 'nothing'}\n", flush=True)
+
+
+def read_last(part: BarFrame) -> tuple[Said, list[str]]:
+    """Return the last bar as published, and what is untrue in its texts."""
+    said = next(iter(every_bar(part, len(part) - 1)))
+    ground = Ground(Raw(history_of(part), said.row), said.published)
+    return said, [str(one) for kind, text in texts_of(said.facts, 0) for one in untrue(kind, text, ground)]
+
+
+def closed(part: BarFrame) -> str:
+    """Return when the last bar closed."""
+    return f"{datetime.fromtimestamp((int(part.t[-1]) + part.interval_ms) / 1000, UTC):%Y-%m-%d %H:%M}"
 
 
 def until(frame: BarFrame, at: str, days: float) -> BarFrame:
