@@ -72,21 +72,14 @@ def tree_of(module: str) -> ast.Module:
     return air.tree_of(FILES[module])
 
 
-def under_type_checking(node: ast.stmt) -> list[ast.stmt]:
-    """Return what runs for type checkers alone."""
-    return node.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" else []
-
-
 @cache
-def imported(module: str, *, at_once: bool = False) -> frozenset[str]:
-    """Return what a module imports: modules of ours whole; with `at_once` not what functions import when called."""
-    return frozenset(_imported(module, at_once=at_once))
+def imported(module: str) -> frozenset[str]:
+    """Return what a module imports, inside its functions too: modules of ours whole."""
+    return frozenset(_imported(module))
 
 
-def _imported(module: str, *, at_once: bool) -> Iterator[str]:
-    tree = tree_of(module)
-    top = [*tree.body, *(inner for node in tree.body for inner in under_type_checking(node))]
-    for node in top if at_once else ast.walk(tree):
+def _imported(module: str) -> Iterator[str]:
+    for node in ast.walk(tree_of(module)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -183,7 +176,7 @@ def test_every_name_in_the_table_is_a_room_or_a_module() -> None:
 
 
 def test_no_module_imports_itself_through_others() -> None:
-    waiting = {module: set(imported(module, at_once=True)) & set(FILES) for module in FILES}
+    waiting = {module: set(imported(module)) & set(FILES) for module in FILES}
 
     while free := [module for module, needs in waiting.items() if not needs]:
         for module in free:

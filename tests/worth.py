@@ -71,14 +71,14 @@ class Key(NamedTuple):
 
 
 @dataclass
-class Said:
+class Content:
     """What some bodies say at one moment."""
 
     numbers: dict[tuple[str, Key], list[float]] = field(default_factory=lambda: defaultdict(list))
     words: dict[tuple[str, Key], list[str]] = field(default_factory=lambda: defaultdict(list))
     sentences: set[str] = field(default_factory=set)
 
-    def take(self, body: Mapping[str, Any]) -> "Said":
+    def take(self, body: Mapping[str, Any]) -> "Content":
         """Add what a body says."""
         subject = body["asset"] if body.get("asset") in ASSETS else MARKET
         terms = {"price"} if "price_atomic" in body else set()
@@ -168,7 +168,7 @@ class Worth:
         return len(self.new_sentences) / max(self.sentences, 1)
 
 
-def worth(paid: Sequence[Said], free: "Free") -> Worth:
+def worth(paid: Sequence[Content], free: "Free") -> Worth:
     """Compare a paid body with the free answers of the same moments.
 
     Args:
@@ -192,7 +192,7 @@ def worth(paid: Sequence[Said], free: "Free") -> Worth:
     )
 
 
-def _new_words(paid: Sequence[Said], free: Sequence[Said]) -> set[tuple[str, Key]]:
+def _new_words(paid: Sequence[Content], free: Sequence[Content]) -> set[tuple[str, Key]]:
     """Return what has a word that no free answer has of that subject at some moment."""
     new = set()
     for said, given in zip(paid, free, strict=True):
@@ -208,7 +208,7 @@ def _new_words(paid: Sequence[Said], free: Sequence[Said]) -> set[tuple[str, Key
 class Free:
     """What all free answers say at some moments, and what two of their numbers give."""
 
-    def __init__(self, said: Sequence[Said]) -> None:
+    def __init__(self, said: Sequence[Content]) -> None:
         """Take what they say together at each moment."""
         self.said = said
         self.samples = [(moment, subject) for moment in range(len(said)) for subject in (*ASSETS, MARKET)]
@@ -220,7 +220,7 @@ class Free:
         ]
 
 
-def _new_numbers(paid: Sequence[Said], free: Free) -> set[tuple[str, Key]]:
+def _new_numbers(paid: Sequence[Content], free: Free) -> set[tuple[str, Key]]:
     """Return what has a number that no free one gives."""
     new = set()
     rows = _rows(paid, free.samples, with_market=False)
@@ -236,7 +236,7 @@ Samples = Sequence[tuple[int, str]]
 Rows = dict[tuple[Key, str], Values]
 
 
-def _rows(said: Sequence[Said], samples: Samples, *, with_market: bool) -> Rows:
+def _rows(said: Sequence[Content], samples: Samples, *, with_market: bool) -> Rows:
     """Return of each number its value at each sample, NaN where there is none.
 
     Args:
@@ -263,7 +263,7 @@ def _rows(said: Sequence[Said], samples: Samples, *, with_market: bool) -> Rows:
     return rows
 
 
-def _worked_out(one: Said) -> Iterator[tuple[tuple[Key, str], str, float]]:
+def _worked_out(one: Content) -> Iterator[tuple[tuple[Key, str], str, float]]:
     """Give the market's numbers for each asset, and for the market what all assets together make."""
     of_assets: dict[tuple[Key, int], list[float]] = defaultdict(list)
     for (subject, key), values in one.numbers.items():
@@ -379,9 +379,9 @@ def _decimals(value: float) -> int:
     return len(f"{value:.8f}".partition(".")[2].rstrip("0"))
 
 
-def said(bodies: Sequence[Mapping[str, Any]], texts: Sequence[str] = ()) -> Said:
+def said(bodies: Sequence[Mapping[str, Any]], texts: Sequence[str] = ()) -> Content:
     """Return what some bodies, and the texts of other files, say together."""
-    together = Said()
+    together = Content()
     for body in bodies:
         together.take(body)
     for text in texts:

@@ -65,7 +65,7 @@ class Counters:
     dropped: int = 0  # impossible cells
 
 
-class Said(NamedTuple):
+class ForecastInputs(NamedTuple):
     """What the forecasts after one bar are made from."""
 
     sigma: FloatArray  # expected of log moves over the horizons, (4, assets)
@@ -344,16 +344,16 @@ class Measures:
             self._sigma = (self.outlook.sigma, sigma)
         return sigma
 
-    def now(self, every: tuple[Doubt, ...] | None = None) -> Said:
+    def now(self, every: tuple[Doubt, ...] | None = None) -> ForecastInputs:
         """Return what all forecasts after the last bar are made from; whoever asks for several hands it on.
 
         Args:
             every: what `doubts` gives.
         """
         doubt = np.array([doubt.share for doubt in every or self.doubts()])
-        return Said(self.sigma(), self.ranges.laws(), doubt)
+        return ForecastInputs(self.sigma(), self.ranges.laws(), doubt)
 
-    def reach(self, now: Said | None = None) -> FloatArray:
+    def reach(self, now: ForecastInputs | None = None) -> FloatArray:
         """Return how far half and nine tenths of the moves reach, as log moves, (4, assets, 2).
 
         Doubt widens them, and each horizon's is at least the shorter one's: a longer one ends nowhere that is sure.
@@ -362,12 +362,12 @@ class Measures:
         reach = sigma[..., None] * widths_of(laws)[:, None]
         return np.maximum.accumulate(wider(reach, doubt[:, None]))
 
-    def ladders(self, now: Said | None = None) -> Columns[Ladder]:
+    def ladders(self, now: ForecastInputs | None = None) -> Columns[Ladder]:
         """Return each asset's chances of moves beyond the levels of the horizons after the last bar."""
         sigma, laws, doubt = now or self.now()
         return ladders(sigma, laws, self.outlook.usual(self.volatility), doubt)
 
-    def partitions(self, now: Said | None = None) -> Columns[Partition | None]:
+    def partitions(self, now: ForecastInputs | None = None) -> Columns[Partition | None]:
         """Return what the next four hours of each asset may bring; None where its usual move is unknown."""
         sigma, laws, doubt = now or self.now()
         band = self.past().band(PARTITION_MINUTES)
@@ -410,7 +410,7 @@ class Measures:
         """Forecast one asset from the close of the last bar; None with too little or too old history."""
         return self.forecasts(horizon_minutes)[self.assets.index(asset)]
 
-    def forecasts(self, horizon_minutes: int, now: Said | None = None) -> Forecasts:
+    def forecasts(self, horizon_minutes: int, now: ForecastInputs | None = None) -> Forecasts:
         """Forecast every asset.
 
         Args:

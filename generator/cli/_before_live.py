@@ -20,8 +20,8 @@ from gateway.wire.loopback import is_loopback
 from gateway.wire.receipts import DID_PATH, ReceiptError, keys_of, read_key
 from generator.cli._looking import certificate_of
 from generator.cli._published import fetch, local_origin
-from generator.cli.doctor import Check
 from generator.keep.status import Status
+from generator.watch.check import Check
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from http import HTTPStatus
 from http.client import HTTPException
@@ -23,6 +23,7 @@ from generator.cli._published import fetch, local_origin, service_origin
 from generator.cli._urls import origin_of
 from generator.errors import GeneratorError
 from generator.release.values import FIRST_GENERATION
+from generator.watch.check import Check
 
 if TYPE_CHECKING:
     from gateway.settings import GatewaySettings
@@ -41,22 +42,6 @@ ALARMS: Final = (
 FAILURES: Final = ("emi_facilitator_failures_total", "emi_chain_failures_total", "emi_ledger_failures_total")
 WAL_RESET_MENDED: Final = (3, 51, 3)
 RESTORE: Final = "stop its program and restore the backup"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One finding; `good` is None where it cannot be checked from here."""
-
-    what: str
-    good: bool | None
-    found: str
-
-    @property
-    def mark(self) -> str:
-        """What its line begins with."""
-        if self.good is None:
-            return "--  "
-        return "ok  " if self.good else "BAD "
 
 
 def doctor(

@@ -42,12 +42,12 @@ SILENT_S: Final = 180  # three ticks
 ALARMING: Final = re.compile(r'\[(warning|error|critical) *\]|"level": "(warning|error|critical)"|^Traceback|^emi')
 
 
-class Ear:
-    """Where one child says that it lives, as a unit does to systemd; deaf where the system has no abstract sockets."""
+class Watchdog:
+    """Watches one child by its keep-alives, as systemd does a unit; unsupported without abstract sockets."""
 
     def __init__(self) -> None:
         self._socket: socket.socket | None = None
-        self._heard_s: float | None = None  # None before the first word: a start may take long
+        self._alive_s: float | None = None  # None before the first word: a start may take long
         self._silent = False
         if sys.platform == "linux":
             self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -55,35 +55,35 @@ class Ear:
             self._socket.bind("")  # the kernel chooses a name
 
     def address(self) -> dict[str, str]:
-        """Return the setting that says to a child where to speak, empty for not at all."""
+        """Return the setting that says to a child where to report, empty for not at all."""
         name = "" if self._socket is None else self._socket.getsockname().decode().replace("\0", "@", 1)
         return {"NOTIFY_SOCKET": name}
 
-    def listen(self, now_s: float) -> bool | None:
+    def check(self, now_s: float) -> bool | None:
         """Return False when it has just been silent for too long, True when it speaks again, else None."""
-        if self._hears():
+        if self._poll():
             was_silent = self._silent
-            self._heard_s = now_s
+            self._alive_s = now_s
             self._silent = False
             return True if was_silent else None
 
-        if self._silent or self._heard_s is None or now_s - self._heard_s < SILENT_S:
+        if self._silent or self._alive_s is None or now_s - self._alive_s < SILENT_S:
             return None
         self._silent = True
         return False
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop watching."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None
 
-    def _hears(self) -> bool:
-        heard = False
+    def _poll(self) -> bool:
+        is_alive = False
         with suppress(BlockingIOError):
             while self._socket is not None and self._socket.recv(4096):
-                heard = True
-        return heard
+                is_alive = True
+        return is_alive
 
 
 class Child:
@@ -92,10 +92,10 @@ class Child:
     def __init__(self, name: str, arguments: Sequence[str], environment: Mapping[str, str], *, shown: bool) -> None:
         self.name = name
         self.last: deque[str] = deque(maxlen=LAST_LINES)
-        self._ear = Ear()
+        self._watchdog = Watchdog()
         self._process = subprocess.Popen(  # noqa: S603  our own interpreter and module
             [sys.executable, "-m", "generator.cli", *arguments],
-            env={**os.environ, **environment, **self._ear.address(), "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, **environment, **self._watchdog.address(), "PYTHONUNBUFFERED": "1"},
             stdout=None if shown else subprocess.PIPE,
             stderr=None if shown else subprocess.STDOUT,
             text=True,
@@ -115,7 +115,7 @@ class Child:
 
     def news(self, now_s: float) -> str | None:
         """Return a line when it has been silent for three ticks, and when it is heard again."""
-        change = self._ear.listen(now_s)
+        change = self._watchdog.check(now_s)
         if change is None:
             return None
         if change:
@@ -136,7 +136,7 @@ class Child:
             self._process.wait()
         if self._relay.is_alive():
             self._relay.join(1)
-        self._ear.close()
+        self._watchdog.close()
 
     def _read(self) -> None:
         for line in self._process.stdout or ():

@@ -41,7 +41,7 @@ _PARTITION: Final = list(HORIZONS).index("4h")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class LadderSample:
     """What was said at full hours and what came; n hours, NaN where unknown.
 
     Chances are (2 kinds, 3 sides, 4 horizons, 4 levels, n, assets); the partition's are (3, n, assets).
@@ -74,7 +74,7 @@ class Skill(NamedTuple):
         return f"{self.value:+.1f} ({self.low:+.1f} to {self.high:+.1f})"
 
 
-def listen(frame: BarFrame, weights: Weights, warm_up: int = WARM_UP) -> Said:
+def listen(frame: BarFrame, weights: Weights, warm_up: int = WARM_UP) -> LadderSample:
     """Feed a market and keep what is said at each full hour; `warm_up` bars are not scored."""
     engine = Engine(weights, frame.assets)
     rows: list[int] = []
@@ -101,7 +101,7 @@ def listen(frame: BarFrame, weights: Weights, warm_up: int = WARM_UP) -> Said:
         "t": _reflected(sigma, t_tail),
     }
     every = np.array(parts)
-    return Said(
+    return LadderSample(
         t=t,
         stated=np.moveaxis(np.array(stated), 0, -2),
         came=came,
@@ -278,7 +278,7 @@ class LevelScore(NamedTuple):
     skills: dict[str, Skill]  # by rival
 
 
-def level_scores(hours: Said) -> list[LevelScore]:
+def level_scores(hours: LadderSample) -> list[LevelScore]:
     """Return the scores of every level, either side."""
     scores = []
     day = hours.day[hours.first :]
@@ -325,7 +325,7 @@ def reliability(said: FloatArray, came: FloatArray) -> list[tuple[float, float, 
     ]
 
 
-def measured_ladder(name: str, hours: Said) -> str:
+def measured_ladder(name: str, hours: LadderSample) -> str:
     """Return every table of one market as Markdown."""
     scored = len(hours.t) - hours.first
     days = scored / 24
@@ -372,7 +372,7 @@ def _mean_row(scores: list[LevelScore], horizon: str) -> tuple[str, ...]:
     return horizon, *means
 
 
-def _bin_rows(hours: Said, days: float) -> Iterable[tuple[str, ...]]:
+def _bin_rows(hours: LadderSample, days: float) -> Iterable[tuple[str, ...]]:
     scored = slice(hours.first, None)
     for kind, kind_name in enumerate(KINDS):
         for horizon, name in enumerate(HORIZONS):
@@ -385,7 +385,7 @@ def _bin_rows(hours: Said, days: float) -> Iterable[tuple[str, ...]]:
             yield kind_name, name, listed, met(good)
 
 
-def _partition_table(hours: Said) -> str:
+def _partition_table(hours: LadderSample) -> str:
     """Return the scores of the partition against its base rates, and its reliability."""
     scored = slice(hours.first, None)
     said = hours.partition[:, scored]

@@ -14,7 +14,7 @@ from generator.arena import daily
 from generator.arena.ballots import BallotFile, judge_all
 from generator.arena.holds import KIND
 from generator.arena.inputs import PlayInputs
-from generator.arena.ladders.hour import said_of
+from generator.arena.ladders.hour import sealed_chances
 from generator.arena.outcome import PricePoint
 from generator.arena.play import play
 from generator.arena.ranges import ranges_of
@@ -219,7 +219,7 @@ def play_inputs(
         salt=app.record.salt,
         ranges=_ranges(reading),
         usual_day=None if reading is None else reading.assets[daily.ASSET].facts.usual_day,
-        ladders=None if reading is None else said_of(reading.assets),
+        ladders=None if reading is None else sealed_chances(reading.assets),
         reached=partial(_reached, app, observation),
         hours_before=partial(_hours_before, app, observation),
         regime=_regime_row(reading),

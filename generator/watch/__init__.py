@@ -1,1 +1,1 @@
-"""The operator hears when the service stops: what is looked at, which faults that shows, what is said of each."""
+"""The operator is alerted when the service stops: what is looked at, which faults that shows, what is said of each."""

@@ -10,7 +10,7 @@ import pytest
 from generator.brain.doubt import SILENT, doubts
 from generator.brain.engine import Engine
 from generator.brain.ladder import ladders
-from generator.brain.measures import Said
+from generator.brain.measures import ForecastInputs
 from generator.brain.outlook import RANGE_BARS
 from generator.brain.weights import Weights
 from generator.catalog.horizons import HORIZONS
@@ -61,7 +61,7 @@ SILENCED = {"frozen", "capped jump", "split", "missing bars"}  # at some of the 
 DOUBTED = {"capped jump", "split", "missing bars", "no trades", "one venue"}
 
 
-def claims(engine: Engine, now: Said) -> Iterator[tuple[str, float]]:
+def claims(engine: Engine, now: ForecastInputs) -> Iterator[tuple[str, float]]:
     """Give how sure each claim of the first asset is: how far a chance is from its base rate, how narrow a range."""
     forecast = engine.forecasts(60, now)[0]
     assert forecast is not None

@@ -13,8 +13,9 @@ from prometheus_client import generate_latest
 from gateway.http.metrics import Metrics
 from gateway.ledger.store import Ledger
 from generator.catalog.products import PRODUCTS
-from generator.cli.doctor import Check, check_sqlite, examine, verdict
+from generator.cli.doctor import check_sqlite, examine, verdict
 from generator.record.memory.database import open_database
+from generator.watch.check import Check
 from tests.ledger.test_damaged_ledger import damage, fill
 from tests.support import local_servers
 from tests.support.intents import INTENT

@@ -1,4 +1,4 @@
-"""`emi up` hears its children, and says once that one is silent."""
+"""`emi up` watches its children, and says once that one is silent."""
 
 import json
 import os
@@ -9,14 +9,14 @@ import pytest
 
 from gateway.wire.notify import ALIVE, notify_supervisor
 from generator.catalog.products import PRODUCTS
-from generator.cli.up import SILENT_S, Ear, _welcome
+from generator.cli.up import SILENT_S, Watchdog, _welcome
 from generator.settings import GeneratorSettings
 from tests.support import local_servers
 
 
-def speak(ear: Ear) -> None:
+def speak(watchdog: Watchdog) -> None:
     before = dict(os.environ)
-    os.environ.update(ear.address())
+    os.environ.update(watchdog.address())
     try:
         assert notify_supervisor(ALIVE)
     finally:
@@ -25,34 +25,34 @@ def speak(ear: Ear) -> None:
 
 
 @pytest.fixture
-def ear() -> Iterator[Ear]:
-    made = Ear()
-    yield made
-    made.close()
+def watchdog() -> Iterator[Watchdog]:
+    watched = Watchdog()
+    yield watched
+    watched.close()
 
 
-def test_a_child_that_has_not_spoken_yet_may_still_be_starting(ear: Ear) -> None:
-    assert [ear.listen(now_s) for now_s in (0, SILENT_S, 10 * SILENT_S)] == [None, None, None]
+def test_a_child_that_has_not_spoken_yet_may_still_be_starting(watchdog: Watchdog) -> None:
+    assert [watchdog.check(now_s) for now_s in (0, SILENT_S, 10 * SILENT_S)] == [None, None, None]
 
 
-def test_a_child_that_falls_silent_is_reported_once_and_once_when_it_speaks_again(ear: Ear) -> None:
-    speak(ear)
-    before = [ear.listen(0), ear.listen(SILENT_S - 1)]
+def test_a_child_that_falls_silent_is_reported_once_and_once_when_it_speaks_again(watchdog: Watchdog) -> None:
+    speak(watchdog)
+    before = [watchdog.check(0), watchdog.check(SILENT_S - 1)]
 
-    silent = [ear.listen(SILENT_S), ear.listen(SILENT_S + 1), ear.listen(9 * SILENT_S)]
-    speak(ear)
-    again = [ear.listen(9 * SILENT_S + 1), ear.listen(9 * SILENT_S + 2)]
+    silent = [watchdog.check(SILENT_S), watchdog.check(SILENT_S + 1), watchdog.check(9 * SILENT_S)]
+    speak(watchdog)
+    again = [watchdog.check(9 * SILENT_S + 1), watchdog.check(9 * SILENT_S + 2)]
 
     assert (before, silent, again) == ([None, None], [False, None, None], [True, None])
 
 
-def test_a_child_that_speaks_each_minute_is_never_called_silent(ear: Ear) -> None:
-    heard = []
+def test_a_child_that_speaks_each_minute_is_never_called_silent(watchdog: Watchdog) -> None:
+    changes = []
     for minute in range(60):
-        speak(ear)
-        heard.append(ear.listen(60 * minute))
+        speak(watchdog)
+        changes.append(watchdog.check(60 * minute))
 
-    assert heard == [None] * 60
+    assert changes == [None] * 60
 
 
 def shown_after_the_welcome(lacking: dict[str, str], capsys: pytest.CaptureFixture[str]) -> list[str]:

@@ -17,9 +17,9 @@ import pytest
 from generator.cli._deeper import wrong
 from generator.cli._looking import Looker, Places
 from generator.cli._notifying import Notifier, fault_url, runbook
-from generator.cli.doctor import Check
 from generator.cli.watch import Desk, Rounds, send_example
 from generator.watch.alerts import Message
+from generator.watch.check import Check
 from generator.watch.health import Health
 from generator.watch.judge import Anchors, judge
 from generator.watch.seen import Seen, Unit

@@ -9,7 +9,7 @@ from generator.brain.weights import Weights
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.horizons import HORIZONS
 from generator.lab.ladder import (
-    Said,
+    LadderSample,
     brier_skill,
     edges_after,
     level_scores,
@@ -27,7 +27,7 @@ HOURS = 24 * 80
 CELLS = (2, 3, 4, 4)
 
 
-def hours(wrong_by: float = 0.0) -> Said:
+def hours(wrong_by: float = 0.0) -> LadderSample:
     """Return chances that follow the hour of the day, and events that come as often; stated chances are off."""
     rng = np.random.default_rng(6)
     t = DAY_MS * 20_000 + HOUR_MS * np.arange(HOURS)
@@ -37,7 +37,7 @@ def hours(wrong_by: float = 0.0) -> Said:
     triple = np.stack((0.5 * true[0, 0, 0, 0], 1.0 - true[0, 0, 0, 0], 0.5 * true[0, 0, 0, 0]))
     draws = rng.random(triple.shape[1:])
     below, above = draws < triple[0], draws >= triple[0] + triple[1]
-    return Said(
+    return LadderSample(
         t=t,
         stated=true + wrong_by,
         came=came,

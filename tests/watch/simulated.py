@@ -24,17 +24,17 @@ UNITS: Final = ("emi-schedule.service", "emi-gateway.service")
 
 
 class Listener(Notifier):
-    """An operator who remembers what came and when; nothing arrives for as long as `deaf` is set."""
+    """An operator who remembers what came and when; nothing arrives for as long as `unreachable` is set."""
 
     def __init__(self) -> None:
         super().__init__("listen", "http://127.0.0.1:9")
         self.now = 0.0
-        self.deaf = False
+        self.unreachable = False
         self.heard: list[tuple[float, Message]] = []
         self.pings: list[float] = []
 
     def send(self, message: Message) -> list[str]:
-        if self.deaf:
+        if self.unreachable:
             return ["one", "two"]
         self.heard.append((self.now, message))
         return []

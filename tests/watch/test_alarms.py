@@ -76,7 +76,7 @@ def test_what_no_one_took_is_reported_with_the_next_look() -> None:
     problems = []
     for minute in range(4):
         listener.now = NOON + 60 * minute
-        listener.deaf = minute < 2
+        listener.unreachable = minute < 2
         state, said = advance(state, seen(listener.now, trouble), listener)
         problems.append(len(said))
 

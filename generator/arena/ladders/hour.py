@@ -18,17 +18,17 @@ from generator.catalog.horizons import HORIZONS
 
 KINDS: Final = ("end", "touch")
 PARTITION: Final = "4h"
-Said = Mapping[str, Any]  # by asset, as it is sealed
+SealedChances = Mapping[str, Any]  # by asset, as they are sealed
 
 
 @dataclass(frozen=True, slots=True)
 class LadderHour:
-    """What was said of one hour, and what came; times are wall times."""
+    """The chances that were sealed of one hour, and what came; times are wall times."""
 
     start_ms: int
     made_ms: int
     warm_up: bool
-    said: Said
+    said: SealedChances
     base: Mapping[str, Any]  # base rates when it was made: horizon -> [end, touch] of each level
     prices: Mapping[str, float] = field(default_factory=dict)  # at the start; without those that are void
     came: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # horizon -> asset -> move, high, low
@@ -74,14 +74,14 @@ def day_is_over(day: int, now_ms: int) -> bool:
 WAIT_MS: Final = 15 * MINUTE_MS  # for the last bar of a horizon
 
 
-def said_of(assets: Mapping[str, AssetReading]) -> Said | None:
+def sealed_chances(assets: Mapping[str, AssetReading]) -> SealedChances | None:
     """Return what is sealed of a reading, by asset; None without a ladder of any."""
-    said = {
+    chances = {
         name: {"ladder": _plain(read.ladder), "partition": _plain_partition(read.partition)}
         for name, read in assets.items()
         if read.ladder is not None
     }
-    return said or None
+    return chances or None
 
 
 def _plain(ladder: Ladder) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from generator.arena.hourly import upcoming_hour
 from generator.arena.inputs import PlayInputs
-from generator.arena.ladders.hour import WAIT_MS, LadderHour, Said, end_ms, is_done, newly_done
+from generator.arena.ladders.hour import WAIT_MS, LadderHour, SealedChances, end_ms, is_done, newly_done
 from generator.arena.ladders.sums import LadderTotals
 from generator.arena.outcome import fix_price
 from generator.arena.ranges import move_percent
@@ -67,12 +67,12 @@ def _is_news(made: LadderHour, known: LadderHour | None) -> bool:
     return not is_final and not is_same
 
 
-def make(inputs: PlayInputs, said: Said | None, totals: LadderTotals) -> LadderHour | None:
+def make(inputs: PlayInputs, chances: SealedChances | None, totals: LadderTotals) -> LadderHour | None:
     """Return what this tick says of the upcoming hour; None outside of its window or without a ladder."""
     start_ms = upcoming_hour(inputs.now_ms)
-    if start_ms is None or said is None:
+    if start_ms is None or chances is None:
         return None
-    return LadderHour(start_ms, inputs.now_ms, inputs.warm_up, said, totals.base())
+    return LadderHour(start_ms, inputs.now_ms, inputs.warm_up, chances, totals.base())
 
 
 def judge(hour: LadderHour, inputs: PlayInputs) -> LadderHour:

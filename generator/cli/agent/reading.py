@@ -25,7 +25,7 @@ from generator.cli.agent.answers import (
 
 Fetch = Callable[[str], Awaitable[Any]]
 """Path -> the JSON that is published there; ToolError where there is none."""
-Said = TypeVar("Said", bound=Answer)
+AnswerT = TypeVar("AnswerT", bound=Answer)
 REGIME: Final = "/api/market-regime.php"
 BRAIN: Final = "/api/main-brain.php"
 STATISTICS: Final = "/api/statistics.php"
@@ -58,7 +58,7 @@ class Reader:
             coin = at(brain, "coins", asset)
             shown = AssetNow(asset=asset, price=at(coin, "price"), change_24h_percent=at(coin, "change_24h"))
 
-        return self._said(
+        return self._dated(
             MarketNow,
             body,
             headline=at(body, "headline"),
@@ -76,7 +76,7 @@ class Reader:
         body = await self._reasoning(asset)
         ranges = part_of(body, "reasoning", "ranges")
         move = part_of(body, "reasoning", "move")
-        return self._said(
+        return self._dated(
             HowFar,
             body,
             asset=at(body, "asset"),
@@ -91,7 +91,7 @@ class Reader:
         """Return the brain's chances for an asset, and the facts that are known of it."""
         body = await self._reasoning(asset)
         said = at(body, "reasoning")
-        return self._said(
+        return self._dated(
             Why,
             body,
             asset=at(body, "asset"),
@@ -111,7 +111,7 @@ class Reader:
         asked = part_of(body, "open_round")
         live = part_of(body, "round")
         brain = at(body, "brain_snapshot")
-        return self._said(
+        return self._dated(
             ArenaRound,
             body,
             open_round=asked.get("round_id"),
@@ -135,7 +135,7 @@ class Reader:
         # Before the first move is due there is no row, and the whole record says so.
         horizon = _named(rows_of(brain, "how_far", "horizons"), "horizon", window) or part_of(brain, "how_far")
         ours = _named(rows_of(horizon, "scores") if "scores" in horizon else [], "name", "brain")
-        return self._said(
+        return self._dated(
             TrackRecord,
             body,
             window=window,
@@ -161,7 +161,7 @@ class Reader:
         if not found:
             raise ToolError(f"there is no lesson on that yet; topics are {', '.join(topics) or 'none'}")
 
-        return self._said(
+        return self._dated(
             Lesson,
             body,
             round_id=at(found[0], "round_id"),
@@ -195,7 +195,7 @@ class Reader:
             )
         return body
 
-    def _said(self, kind: type[Said], body: Any, **fields: Any) -> Said:
+    def _dated(self, kind: type[AnswerT], body: Any, **fields: Any) -> AnswerT:
         """Make an answer with its time; ToolError where the body has another form."""
         replay = body.get("replay")
         try:

@@ -17,8 +17,8 @@ from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.body import encode
 from generator.record.memory.exports import VoterRow
 
-Said = str | tuple[int, ...]
-VotedRow = tuple[str, Said, str | float, float | None, float, float]
+Vote = str | tuple[int, ...]
+VotedRow = tuple[str, Vote, str | float, float | None, float, float]
 """By `columns`: round or question, what was said, what came, its score, the usual one, the brain's."""
 
 
