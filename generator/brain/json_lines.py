@@ -1,7 +1,7 @@
 """The brain over a stream of JSON lines, bar by bar: the values of `emi read`."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, astuple
 from typing import Any, Final
 
@@ -45,6 +45,23 @@ class JsonLinesReader:
         if reading is None:
             raise BarError(f"t {t_ms} is not the opening of a 5-minute bar")
         return _answer(t_ms, reading, engine.forecasts(ARENA_MINUTES))
+
+
+def bars_of(frame: BarFrame) -> Iterator[dict[str, Any]]:
+    """Yield each bar of a frame as a line of JSON gives it, only the assets that have a price anywhere in it."""
+    closes = frame.fields["close"]
+    held = [(column, asset) for column, asset in enumerate(frame.assets) if np.isfinite(closes[:, column]).any()]
+    names = {name: SHORT.get(name, name) for name in BAR_FIELDS}
+    for row, t_ms in enumerate(frame.t.tolist()):
+        assets = {
+            asset: {
+                short: value
+                for name, short in names.items()
+                if math.isfinite(value := float(frame.fields[name][row, column]))
+            }
+            for column, asset in held
+        }
+        yield {"t": t_ms, "assets": assets}
 
 
 def _checked(bar: Any) -> tuple[int, dict[str, dict[str, Any]]]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import structlog
 
 if TYPE_CHECKING:
+    from generator.market.recorded.recording import FileUse
     from generator.market.source import Progress
     from generator.runtime.publication import Report
 
@@ -68,6 +70,37 @@ def progress_bar() -> Iterator[Progress]:
 def _plain(done: int, total: int, what: str) -> None:
     if done == total:
         print(f"{what}: {total} of {total}", file=sys.stderr)
+
+
+def print_files(files: Sequence[FileUse]) -> None:
+    """Print a table of a recording's files on standard error: what each is, what of it is used, and what is not."""
+    from generator.market.recorded.candles import in_words
+
+    head = ("file", "layout", "pair", "from", "to", "rows", "used", "left out")
+    rows = [
+        (
+            file.name,
+            file.layout if file.kind in {"candles", "-"} else f"{file.layout}, {file.kind.replace('_', ' ')}",
+            file.pair,
+            _day(file.first_ms),
+            _day(file.last_ms),
+            f"{file.rows:,}",
+            f"{file.used:,}",
+            in_words(file.left_out) or file.passed_over or "-",
+        )
+        for file in files
+    ]
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for row in (head, *rows):
+        cells = [
+            cell.rjust(width) if name in {"rows", "used"} else cell.ljust(width)
+            for name, cell, width in zip(head, row, widths, strict=True)
+        ]
+        print("  ".join(cells).rstrip(), file=sys.stderr)
+
+
+def _day(t_ms: int | None) -> str:
+    return "-" if t_ms is None else f"{datetime.fromtimestamp(t_ms / 1000, UTC):%Y-%m-%d %H:%M}"
 
 
 def print_report(report: Report, seconds: float) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 if TYPE_CHECKING:
+    from generator.market.source import Source
     from generator.settings import GeneratorSettings
 
 SourceName: TypeAlias = Annotated[str | None, typer.Option("--source", help="simulated (default), recorded or live.")]
@@ -119,6 +120,18 @@ def _prepared(
     return settings, begin
 
 
+def _print_recording(source: Source) -> None:
+    """Print what is used of each file of a recording, before anything starts; nothing of another source."""
+    from generator.catalog.words import SourceMode
+    from generator.cli._console import print_files
+
+    if source.mode is SourceMode.RECORDED:
+        from generator.market.recorded.source import RecordedSource
+
+        assert isinstance(source, RecordedSource)
+        print_files(source.files)
+
+
 async def _once(settings: GeneratorSettings, at: datetime | None, hours: int, *, new_record: bool) -> None:
     from gateway.wire.program import this_program
     from generator.cli._console import print_report, progress_bar
@@ -133,6 +146,7 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int, *,
     leadership = Leadership(open_lease(settings))
     start = at - timedelta(hours=hours) if at else None
     app = build(settings, clock, start, fence=leadership.fence, program=this_program())
+    _print_recording(app.market.source)
     leadership.floor = app.record.memory.epoch()
     # Until a lease that was left behind has expired.
     patience_s = settings.lease_ttl_seconds + 2 if settings.lease_url else 0.5
@@ -168,6 +182,7 @@ async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: i
     metrics = GeneratorMetrics(this_program())
     health = HealthFile(settings.backup_status_path.with_name(FILE))
     app = build(settings, SystemClock(), at, loop=loop, fence=leadership.fence, program=this_program())
+    _print_recording(app.market.source)
     try:
         if port := metrics_port or settings.schedule_metrics_port:
             metrics.watch_backups(lambda: Status.load(settings.backup_status_path))

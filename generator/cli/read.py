@@ -2,7 +2,9 @@
 
 import json
 import sys
-from typing import Annotated
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -11,11 +13,15 @@ from gateway.wire.foreign import read_json
 
 def read(
     weights: Annotated[str | None, typer.Option(help="Weights file; default: the packaged one.")] = None,
+    data: Annotated[
+        list[Path] | None, typer.Option(help="Folder of candles to read instead, as publishers of candles name them.")
+    ] = None,
 ) -> None:
     """Read bars from standard input and say what the brain makes of each.
 
     One JSON line per closed 5-minute bar in, one line out, flushed. The assets are those of the first line; later
-    lines may leave some out (unknown). Every field but "c" may be null or absent.
+    lines may leave some out (unknown). Every field but "c" may be null or absent. With --data DIR the bars are those
+    of a folder of candles instead, and a table says what is used of each file.
 
     In: {"t": open time in ms, "assets": {"BTC": {"o","h","l","c","v","depth_usd","spread_bps","imbalance","funding",
     "open_interest","liq_long_usd","liq_short_usd"}}}; open_interest in contracts, counted in coins.
@@ -30,13 +36,18 @@ def read(
     A line that is not such a bar ends the run with exit code 1 and names its number. A bar that comes late or twice
     changes nothing and is answered with the current reading.
 
-    Example: emi read < bars.jsonl > readings.jsonl
+    Example: emi read --data candles > readings.jsonl
     """
     from generator.brain.json_lines import JsonLinesReader
     from generator.brain.weights import Weights
     from generator.errors import GeneratorError
 
     brain = JsonLinesReader(Weights.load(weights))
+    if data:
+        for bar in _recorded(data):
+            _print(brain.answer(bar))
+        return
+
     for number, line in enumerate(sys.stdin, start=1):
         if not line.strip():
             continue
@@ -44,4 +55,24 @@ def read(
             answer = brain.answer(read_json(line))
         except ValueError as error:
             raise GeneratorError(f"line {number}: {error}") from None
-        print(json.dumps(answer, separators=(",", ":"), allow_nan=False), flush=True)
+        _print(answer)
+
+
+def _recorded(folders: list[Path]) -> Iterator[dict[str, Any]]:
+    """Print what is used of each file, and yield the bars as the lines would give them."""
+    from generator.brain.json_lines import bars_of
+    from generator.catalog.assets import ASSETS
+    from generator.cli._console import print_files
+    from generator.errors import GeneratorError
+    from generator.market.bars import BAR_MS
+    from generator.market.recorded.recording import load_recording
+
+    recording = load_recording(folders, ASSETS)
+    print_files(recording.files)
+    if recording.frame.interval_ms != BAR_MS:
+        raise GeneratorError("these are bars of 60 minutes; the brain reads those of 1 or 5 minutes")
+    yield from bars_of(recording.frame)
+
+
+def _print(answer: dict[str, Any]) -> None:
+    print(json.dumps(answer, separators=(",", ":"), allow_nan=False), flush=True)

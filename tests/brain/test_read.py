@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,10 @@ from generator.brain.json_lines import BarError, JsonLinesReader
 from generator.brain.weights import Weights
 from generator.catalog.words import READ_BIAS, READ_REGIME
 from generator.cli.read import read
+from generator.errors import GeneratorError
 from generator.market.bars import BAR_MS, BarFrame
+from tests.market.layouts import WITH_VOLUME, ohlcv, usual
+from tests.market.layouts import bars as candles
 from tests.support.markets import START_MS, market
 
 NAMES = {"o": "open", "h": "high", "l": "low", "c": "close", "v": "volume"}
@@ -184,3 +188,31 @@ def test_a_bar_twice_changes_nothing_and_the_first_must_be_on_the_grid() -> None
         JsonLinesReader(Weights.load()).answer({**first, "t": first["t"] + 1})
     with pytest.raises(BarError, match="at least one"):
         JsonLinesReader(Weights.load()).answer({**first, "assets": {}})
+
+
+def test_a_folder_of_candles_is_read_as_its_bars_would_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = candles("BTC")[:300]
+    (tmp_path / "Binance_BTCUSDT_5m.csv").write_bytes(
+        WITH_VOLUME["CryptoDataDownload"]("BTC", made)["Binance_BTCUSDT_5m.csv"]
+    )
+    (tmp_path / "ETHBTC.csv").write_text("")
+    bars = [
+        {"t": bar.t, "assets": {"BTC": {"o": bar.o, "h": bar.h, "l": bar.low, "c": bar.c, "v": bar.v}}} for bar in made
+    ]
+
+    read(None, [tmp_path])
+
+    shown = capsys.readouterr()
+    answers = [json.loads(line) for line in shown.out.splitlines()]
+    assert answers == ran("\n".join(map(json.dumps, bars)))[1]
+    table = [line.split() for line in shown.err.splitlines()]
+    assert table[1][:3] == ["Binance_BTCUSDT_5m.csv", "CryptoDataDownload", "BTCUSDT"]
+    assert table[1][-3:] == ["300", "300", "-"]
+    assert " ".join(table[2][-7:]) == "ETH in BTC: no pair in dollars"
+
+
+def test_hourly_candles_are_refused_as_bars(tmp_path: Path) -> None:
+    (tmp_path / "BTCUSDT.csv").write_bytes(usual(ohlcv(candles("BTC", 12 * BAR_MS, 40))))
+
+    with pytest.raises(GeneratorError, match="these are bars of 60 minutes; the brain reads those of 1 or 5 minutes"):
+        read(None, [tmp_path])

@@ -31,7 +31,8 @@ from generator.catalog.links import DAILY_JSON, RANGES_JSONL
 from generator.errors import BackupError
 from generator.inbox.chain import ballot_of
 from generator.keep.manifest import Manifest, Part, Schemas
-from generator.market.recorded.files import UnreadableFileError, read_rows
+from generator.market.recorded.files import read_file
+from generator.market.recorded.sheets import UnreadableFileError
 from generator.record.audit.audit import Audit
 from generator.record.audit.daily import daily_complaint
 from generator.record.audit.game import AuditError
@@ -170,7 +171,7 @@ def vault_manifest() -> bytes:
 def _recorded(data: bytes) -> None:
     path = _scratch() / "BTCUSDT.csv"
     path.write_bytes(data)
-    read_rows(path)
+    read_file(path, "BTC")
 
 
 def _backup(data: bytes) -> None:

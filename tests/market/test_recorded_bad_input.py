@@ -12,7 +12,7 @@ from generator.catalog.durations import HOUR_MS
 from generator.catalog.words import SourceStatus
 from generator.errors import SourceError
 from generator.market.bars import BAR_MS
-from generator.market.recorded.files import ascending, check_candles
+from generator.market.recorded.files import check_candles
 from generator.market.recorded.source import RecordedSource
 from tests.market.test_recorded import (
     ASSETS,
@@ -29,27 +29,29 @@ from tests.market.test_recorded import (
     write,
 )
 
+FIFTH = START_MS + 5 * BAR_MS
 BAD_ROWS = {
-    "high below low": f"{START_MS + 5 * BAR_MS},100,90,110,100,1",
-    "close above high": f"{START_MS + 5 * BAR_MS},100,101,99,150,1",
-    "zero price": f"{START_MS + 5 * BAR_MS},0,101,0,100,1",
-    "negative price": f"{START_MS + 5 * BAR_MS},-5,101,-5,100,1",
-    "not a number": f"{START_MS + 5 * BAR_MS},nan,101,99,100,1",
-    "infinite": f"{START_MS + 5 * BAR_MS},100,inf,99,100,1",
-    "negative volume": f"{START_MS + 5 * BAR_MS},100,101,99,100,-1",
-    "off the grid": f"{START_MS + 5 * BAR_MS + 1},100,101,99,100,1",
-    "duplicate": candle(4),
-    "out of order": candle(2),
-    "garbage": "<html>,what,is,this,?,!",
-    "too short": f"{START_MS + 5 * BAR_MS},100",
-    "time in seconds": f"{START_MS // 1000},100,101,99,100,1",
-    "time far ahead": f"{START_MS + 100_000 * BAR_MS},100,101,99,100,1",
-    "time missing": ",100,101,99,100,1",
+    "high below low": (f"{FIFTH},100,90,110,100,1", "an open or close outside its low and high"),
+    "close above high": (f"{FIFTH},100,101,99,150,1", "an open or close outside its low and high"),
+    "zero price": (f"{FIFTH},0,101,0,100,1", "a price that is not above zero"),
+    "negative price": (f"{FIFTH},-5,101,-5,100,1", "a price that is not above zero"),
+    "not a number": (f"{FIFTH},nan,101,99,100,1", "a price or volume that is unknown or endless"),
+    "infinite": (f"{FIFTH},100,inf,99,100,1", "a price or volume that is unknown or endless"),
+    "no trade": (f"{FIFTH},NaN,,null,NaN,NaN", "no price in the bar"),
+    "negative volume": (f"{FIFTH},100,101,99,100,-1", "a volume below zero"),
+    "off the grid": (f"{FIFTH + 1},100,101,99,100,1", "a time between two bars"),
+    "duplicate": (candle(4), "the same time as a later row"),
+    "out of order": (candle(2), "the same time as a later row"),
+    "garbage": ("<html>,what,is,this,?,!", "no time from 2009 to 2100"),
+    "header again": (CANDLE_HEADER, "the header again"),
+    "too short": (f"{FIFTH},100", "fewer columns than the others"),
+    "time far ahead": (f"{START_MS + 100_000 * BAR_MS},100,101,99,100,1", "a day or more from every other row"),
+    "time missing": (",100,101,99,100,1", "no time from 2009 to 2100"),
 }
 
 
-@pytest.mark.parametrize("row", BAD_ROWS.values(), ids=BAD_ROWS.keys())
-def test_an_impossible_row_is_dropped_and_counted_and_leaves_a_gap(tmp_path: Path, row: str) -> None:
+@pytest.mark.parametrize(("row", "reason"), BAD_ROWS.values(), ids=BAD_ROWS.keys())
+def test_an_impossible_row_is_dropped_and_counted_and_leaves_a_gap(tmp_path: Path, row: str, reason: str) -> None:
     rows = [*[candle(n) for n in range(5)], row, *[candle(n) for n in range(6, 40)]]
     source = RecordedSource([write(tmp_path / "x-5m", "BTCUSDT.csv", CANDLE_HEADER, rows)], None, ("BTC",))
 
@@ -59,7 +61,8 @@ def test_an_impossible_row_is_dropped_and_counted_and_leaves_a_gap(tmp_path: Pat
     assert bars == [n for n in range(bars[-1] + 1) if n != 5]
     assert observation.new_bars.fields["close"][:, 0].tolist() == [100.0 + n for n in bars]
     assert observation.dropped_bars == 1
-    assert observation.sources[0].reason == "1 invalid rows left out"
+    assert observation.sources[0].reason == f"1 row left out: {reason} (1)"
+    assert observation.limitations == (f"candles of the recording: 1 row left out: {reason} (1)",)
 
 
 def test_a_gap_stays_a_gap_and_its_price_grows_old(tmp_path: Path) -> None:
@@ -150,9 +153,9 @@ def _two_files(root: Path) -> Path:
 REFUSED: dict[str, tuple[Callable[[Path], Path], str]] = {
     "no folder": (lambda root: root / "nowhere", "{}/nowhere .*ts,open,high,low,close,volume"),
     "an empty folder": (lambda root: root, "{} holds no market data.*ts,symbol,funding_rate"),
-    "broken files": (_broken, r"\(BTC: Not a gzipped file"),
-    "unknown headers": (_file("BTCUSDT.csv", "time,price", ["1,2"]), "its header is not a known one"),
-    "two files of one asset": (_two_files, "two files of BTC: .*BTC-USD.csv.* and .*BTCUSDT.csv"),
+    "broken files": (_broken, r"\(BTCUSDT.csv.gz: Not a gzipped file"),
+    "unknown headers": (_file("BTCUSDT.csv", "time,price", ["1,2"]), "begins with 'time,price', .* no layout .*Kraken"),
+    "two pairs of one asset": (_two_files, "two pairs of BTC: .*BTC-USD.csv.* and .*BTCUSDT.csv"),
     "funding alone": (
         _file("BTCUSDT.csv", "ts,symbol,funding_rate", [f"{START_MS},BTCUSDT,0.0001"]),
         "no candles in {}",
@@ -162,14 +165,15 @@ REFUSED: dict[str, tuple[Callable[[Path], Path], str]] = {
         "holds no market data of BTC, ETH",
     ),
     "another length": (
-        lambda root: candles(root, 9, 900_000),
-        "bars of 15 minutes in BTCUSDT.csv; expected 5 or 60 minutes",
+        lambda root: candles(root, 9, 4 * HOUR_MS),
+        r"BTCUSDT.csv \(this program\): bars of 240 minutes; expected 1, 5, 15, 30 or 60 minutes",
     ),
-    "two lengths": (_two_lengths, "mixes 5-minute and 60-minute bars"),
+    "daily bars": (lambda root: candles(root, 9, 24 * HOUR_MS), "bars of 1 day; expected 1, 5, 15, 30 or 60 minutes"),
+    "two lengths": (_two_lengths, "mixes 5-minute bars of BTC and 60-minute bars of ETH; give a folder of one length"),
     "a single candle": (lambda root: candles(root, 1), "too few candles"),
     "no valid candle": (
         _file("BTCUSDT.csv", CANDLE_HEADER, [f"{START_MS + n * BAR_MS},100,90,110,100,1" for n in range(9)]),
-        "holds no valid candle",
+        r"holds no candle that can be true: an open or close outside its low and high \(9\)",
     ),
 }
 
@@ -239,7 +243,10 @@ def test_bad_funding_rows_cost_themselves_alone(tmp_path: Path) -> None:
     observation = observe(source)
     assert observation.assets["BTC"].funding is not None
     assert observation.assets["BTC"].funding.rate_8h == 0.0003
-    assert observation.sources[1].reason == "3 invalid rows left out"
+    assert observation.sources[1].reason == (
+        "3 rows left out: fewer columns than the others (1), a value that cannot be true (1), "
+        "the same time as a later row (1)"
+    )
     assert "no funding of ETH here" in observation.assets["ETH"].limitations
 
 
@@ -252,12 +259,6 @@ def test_a_clock_set_back_before_the_recording_gives_nulls_with_a_reason(tmp_pat
     assert observation.assets["BTC"].price is None
     assert "no bar of BTC has closed yet in this recording" in observation.assets["BTC"].limitations
     assert observation.sources[0].status is SourceStatus.FAILED
-
-
-def test_a_row_out_of_order_is_dropped_and_not_those_after_it() -> None:
-    wild_first = np.array([99, 1, 2, 3, 50, 4, 5, 5, 2])
-
-    assert wild_first[ascending(wild_first)].tolist() == [1, 2, 3, 4, 5]
 
 
 def test_open_interest_of_zero_is_unknown(tmp_path: Path) -> None:

@@ -15,5 +15,5 @@ ONE_VENUE: Final = "price: one venue only"  # as the market says it
 WILD_FUNDING: Final = "the fee on futures is far from its usual size and may be a fault of the data"
 NOTHING_FRESH: Final = "no asset has a fresh price bar"
 SOME_MISSING: Final = "some assets have no fresh price bar"
-GAPS: Final = "some bars never came, so older evidence counts for more"
+GAPS: Final = "some bars are missing, so older evidence counts for more"
 HOLE: Final = "no bars came between {begin} and {end} UTC ({minutes} minutes), so the measures over them are less sure"

@@ -1,136 +1,86 @@
-"""Recorded CSV files: which folder holds what, which file is which asset, and its rows as numbers."""
+"""Recorded files: which folder holds what, which file is which pair, and its rows as numbers."""
 
-import csv
-import gzip
 import re
-import zlib
-from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from generator.catalog.assets import ASSETS
 from generator.errors import SourceError
-from generator.market.bars import FloatArray, IntArray
+from generator.market.bars import BAR_FIELDS, FloatArray, IntArray
+from generator.market.recorded.cells import numbers, times
+from generator.market.recorded.layouts import EXPECTED, FIELDS, OURS, TIME, Columns, Layout, RecordedKind, columns_of
+from generator.market.recorded.sheets import Row, Sheet, UnreadableFileError, is_known, opened
 
-_FIRST_MS: Final = 1_230_768_000_000  # 2009: older times are not milliseconds
-_LAST_MS: Final = 4_102_444_800_000  # 2100
-_QUOTES: Final = frozenset({"", "USD", "USDT", "USDC", "BUSD", "FDUSD", "USDTPERP", "USDPERP", "PERP"})
+MOST_ROWS: Final = 1_000_000  # of a file; of a longer one the newest are kept
+_CHUNK: Final = 50_000
+_FIRST_ROWS: Final = 206
+_DOLLARS: Final = frozenset({"USD", "USDT", "USDC", "BUSD", "FDUSD", "TUSD", "DAI", "USDTPERP", "USDPERP"})
+_OTHER_QUOTES: Final = frozenset({*ASSETS, "XBT", "EUR", "GBP", "JPY", "TRY", "BRL", "AUD", "CAD", "CHF", "KRW", "BNB"})
+_OTHER_NAMES: Final = {
+    "XBT": "BTC",
+    "BITCOIN": "BTC",
+    "ETHEREUM": "ETH",
+    "RIPPLE": "XRP",
+    "SOLANA": "SOL",
+    "ALGORAND": "ALGO",
+    "STELLAR": "XLM",
+    "HEDERA": "HBAR",
+}
+_VENUES_OF_BITCOIN: Final = frozenset({"BITSTAMPUSD", "COINBASEUSD"})  # bitstampUSD_1-min_data.csv, of years ago
 # A venue's name precedes the cadence: binance-spot-5m-2022-10 -> binance-spot.
 _VENUE: Final = re.compile(r"([a-z][a-z0-9]*(?:-[a-z][a-z0-9]*)*)-\d+[mhd](?:-|$)")
 
-
-class RecordedKind(StrEnum):
-    """What a recorded file holds."""
-
-    CANDLES = "candles"
-    FUNDING = "funding"
-    OPEN_INTEREST = "open_interest"
-
-
-HEADERS: Final[dict[RecordedKind, tuple[str, ...]]] = {
-    RecordedKind.CANDLES: ("ts", "open", "high", "low", "close", "volume"),
-    RecordedKind.FUNDING: ("ts", "symbol", "funding_rate"),
-    RecordedKind.OPEN_INTEREST: ("ts", "symbol", "sum_open_interest", "sum_open_interest_value"),
-}
-_COLUMNS: Final = {kind: ",".join(header) for kind, header in HEADERS.items()}
-_EXPECTED: Final = f"expected files like BTCUSDT.csv or BTCUSDT.csv.gz that begin with {' or '.join(_COLUMNS.values())}"
-
-
-class UnreadableFileError(Exception):
-    """A file cannot be opened, unpacked or decoded; its text says why in a few words."""
+# Why a row is left out
+BAD_TIME: Final = "no time from 2009 to 2100"
+NO_NUMBER: Final = "no number where a number belongs"
+SHORT: Final = "fewer columns than the others"
+HEADER_AGAIN: Final = "the header again"
+UNFINISHED: Final = "an unfinished bar"
+TOO_OLD: Final = f"older than the newest {MOST_ROWS:,}"
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one file whose every number could be read."""
+    """The rows of one table of a file whose every number could be read, in the order of the file."""
 
     path: Path
-    t: IntArray  # times in ms, in file order
-    values: FloatArray  # the other columns but the symbol, shape (n, columns)
-    dropped: int  # rows that were not numbers or had an impossible time
+    name: str  # of the file, or of the file inside a zip
+    pair: str
+    layout: Layout
+    t: IntArray  # times in ms as the file gives them
+    values: FloatArray  # shape (n, len(fields)); NaN where unknown
+    fields: tuple[str, ...]
+    left_out: Counter[str] = field(default_factory=Counter)  # rows that are not here, by reason
+
+    @property
+    def kind(self) -> RecordedKind:
+        """What the rows are."""
+        return self.layout.kind
 
 
-def read_rows(path: Path) -> tuple[RecordedKind, Rows]:
-    """Read a file, recognised by its header; columns are found by name, others ignored.
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A file that is not read, and why."""
 
-    Raises:
-        UnreadableFileError: the file cannot be read to its end, or its header is not a known one.
-    """
-    known = array("d")
-    count = 0
-    with _opened(path) as (kind, header, lines):
-        columns = [header.index(name) for name in HEADERS[kind] if name != "symbol"]
-        for line in filter(None, lines):
-            count += 1
-            known.extend(_numbers(line, columns) or ())
-
-    table = np.array(known, dtype=np.float64).reshape(-1, len(columns))
-    return kind, Rows(path, table[:, 0].astype(np.int64), table[:, 1:], count - len(table))
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[tuple[RecordedKind, list[str], Iterator[list[str]]]]:
-    """Open a file and give its kind, header and lines; UnreadableFileError also while the lines are read."""
-    opener = gzip.open if path.name.endswith(".gz") else open
-    try:
-        with opener(path, "rt", encoding="utf-8", errors="replace", newline="") as text:
-            lines = csv.reader(text)
-            header = [field.strip().lstrip("\ufeff").lower() for field in next(lines, [])]
-            kind = next((kind for kind, wanted in HEADERS.items() if set(wanted) <= set(header)), None)
-            if kind is None:
-                raise UnreadableFileError("its header is not a known one")
-
-            yield kind, header, lines
-    except (OSError, EOFError, zlib.error, csv.Error) as error:
-        raise UnreadableFileError(str(getattr(error, "strerror", None) or error)) from error
-
-
-def _numbers(line: list[str], columns: list[int]) -> list[float] | None:
-    try:
-        numbers = [float(line[column]) for column in columns]
-    except (ValueError, IndexError):
-        return None
-    possible = _FIRST_MS <= numbers[0] <= _LAST_MS and numbers[0].is_integer()
-    return numbers if possible else None
-
-
-def ascending(t: IntArray) -> IntArray:
-    """Return the rows to keep so that times strictly ascend: the first of those with one time, and none out of order.
-
-    One row with a wild time costs that row, not those after it.
-
-    >>> ascending(np.array([1, 9, 2, 2, 3])).tolist()
-    [0, 2, 4]
-    """
-    _, first = np.unique(t, return_index=True)
-    rows: IntArray = np.sort(first).astype(np.int64)
-    if (np.diff(t[rows]) > 0).all():
-        return rows
-
-    kept: list[int] = []
-    for row in rows.tolist():
-        if not kept or t[row] > t[kept[-1]]:
-            kept.append(row)
-        elif len(kept) == 1 or t[row] > t[kept[-2]]:
-            kept[-1] = row  # the one before it was too far ahead
-
-    return np.array(kept, dtype=np.int64)
+    path: Path
+    asset: str | None
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingFolder:
-    """The files of one kind in one folder; `unreadable` says for an asset whose file cannot be read why."""
+    """The files of one kind, by asset; `unread` are those beside them that cannot be."""
 
     path: Path
     kind: RecordedKind
-    files: dict[str, Rows]
-    unreadable: dict[str, str]
+    files: dict[str, list[Rows]]
+    unread: list[Unread]
 
     @property
     def venue(self) -> str:
@@ -139,33 +89,113 @@ class RecordingFolder:
         return match.group(1) if match else "recording"
 
 
+def read_file(path: Path, asset: str) -> list[Rows]:
+    """Read a file of one pair: one table, or those of a zip.
+
+    Raises:
+        UnreadableFileError: the file cannot be read to its end, or its columns are those of no layout.
+    """
+    with opened(path) as sheets:
+        return [_read_sheet(path, sheet, asset) for sheet in sheets if _inside_is(sheet.name, path, asset)]
+
+
+def _inside_is(name: str, path: Path, asset: str) -> bool:
+    """Return whether a table inside a zip is of the asset, or does not say."""
+    return name == path.name or pair_of(name)[0] in {asset, None}
+
+
+def _read_sheet(path: Path, sheet: Sheet, asset: str) -> Rows:
+    first = list(islice(sheet.rows, _FIRST_ROWS))
+    columns = columns_of(first, asset)
+    is_ours = columns.layout.publisher == OURS and columns.layout.kind is RecordedKind.CANDLES
+    wanted = BAR_FIELDS if is_ours else FIELDS[columns.layout.kind]
+    fields = tuple(name for name in wanted if name in columns.at)
+
+    left_out: Counter[str] = Counter()
+    chunks: list[FloatArray] = []
+    rows = chain(first[columns.skip :], sheet.rows)
+    while part := list(islice(rows, _CHUNK)):
+        chunks.append(_table(part, columns, fields, left_out))
+        _keep_newest(chunks, left_out)
+
+    table = np.concatenate(chunks) if chunks else np.empty((0, len(fields) + 1))
+    values = table[:, 1:]
+    if columns.layout.kind is RecordedKind.CANDLES and "volume" not in fields:
+        values = np.column_stack((values, np.full(len(values), np.nan)))
+        fields = (*fields, "volume")
+    return Rows(
+        path, sheet.name, pair_of(path)[1], columns.layout, table[:, 0].astype(np.int64), values, fields, left_out
+    )
+
+
+def _table(rows: list[Row], columns: Columns, fields: tuple[str, ...], left_out: Counter[str]) -> FloatArray:
+    """Return times and fields of some rows; what is not numbers is left out and counted."""
+    places = [columns.at[TIME], *(columns.at[name] for name in fields)]
+    last = max(places)
+    long_enough = [row for row in rows if len(row) > last]
+    left_out[SHORT] += len(rows) - len(long_enough)
+
+    found = np.empty((len(long_enough), len(places)))
+    found[:, 0] = times([row[places[0]] for row in long_enough])
+    bad: set[int] = set()
+    for column, place in enumerate(places[1:], start=1):
+        found[:, column], wrong = numbers([row[place] for row in long_enough])
+        bad.update(wrong)
+
+    reasons = dict.fromkeys(bad, NO_NUMBER) | dict.fromkeys(np.flatnonzero(np.isnan(found[:, 0])).tolist(), BAD_TIME)
+    for number in reasons:
+        if all(str(long_enough[number][place])[:1].isalpha() for place in places):
+            reasons[number] = HEADER_AGAIN
+    if confirm := columns.at.get("confirm"):
+        unfinished = (number for number, row in enumerate(long_enough) if row[confirm : confirm + 1] in (["0"], [0.0]))
+        reasons |= dict.fromkeys(unfinished, UNFINISHED)
+
+    left_out.update(reasons.values())
+    keep = np.ones(len(found), dtype=bool)
+    keep[list(reasons)] = False
+    return found[keep]
+
+
+def _keep_newest(chunks: list[FloatArray], left_out: Counter[str]) -> None:
+    """Drop the oldest chunks that the newest million rows do without."""
+    while len(chunks) > 1:
+        oldest = min(range(len(chunks)), key=lambda number: chunks[number][:, 0].max(initial=0.0))
+        if sum(map(len, chunks)) - len(chunks[oldest]) < MOST_ROWS:
+            return
+        left_out[TOO_OLD] += len(chunks.pop(oldest))
+
+
 def check_candles(roots: Sequence[Path], assets: tuple[str, ...]) -> None:
-    """Refuse, by names and headers alone, folders that hold no candles, so that nothing is started for them.
+    """Refuse, by names and first rows alone, folders that hold no candles, so that nothing is started for them.
 
     Raises:
         SourceError: a root is not a folder or cannot be read, or none has a file that begins as candles of an asset.
     """
     why = ""
     for root in roots:
-        for file in _files_of(root, assets):
+        for file, asset in _files_of(root, assets):
             try:
-                with _opened(file) as (kind, *_):
-                    if kind is RecordedKind.CANDLES:
-                        return
+                with opened(file) as sheets:
+                    for sheet in sheets:
+                        if columns_of(list(islice(sheet.rows, _FIRST_ROWS)), asset).layout.kind is RecordedKind.CANDLES:
+                            return
             except UnreadableFileError as error:
                 why = why or f" ({file.name}: {error})"
 
     named = ", ".join(str(root) for root in roots)
-    raise SourceError(f"no candles of {', '.join(assets)} in {named}{why}; {_EXPECTED}")
+    raise SourceError(f"no candles of {', '.join(assets)} in {named}{why}; {EXPECTED}")
 
 
-def _files_of(root: Path, assets: tuple[str, ...]) -> list[Path]:
-    """Return the files of the assets in a root and one level below."""
+def _files_of(root: Path, assets: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
+    """Yield the files of the assets in a root and one level below, with their assets."""
     try:
-        files = [file for folder in _folders_of(root) for file in sorted(folder.iterdir())]
+        files = [file for folder in _folders_of(root) for file in sorted(folder.iterdir()) if is_known(file)]
     except OSError as error:
-        raise SourceError(f"{root} cannot be read ({error.strerror}); {_EXPECTED}") from error
-    return [file for file in files if _asset_of(file, assets)]
+        raise SourceError(f"{root} cannot be read ({error.strerror}); {EXPECTED}") from error
+    for file in files:
+        asset, _ = pair_of(file)
+        if asset in assets:
+            yield file, asset
 
 
 def _folders_of(root: Path) -> list[Path]:
@@ -176,71 +206,103 @@ def _folders_of(root: Path) -> list[Path]:
 def find_folders(roots: Sequence[Path], assets: tuple[str, ...]) -> dict[RecordedKind, RecordingFolder]:
     """Find and read the one folder of each kind under `roots`, themselves and one level below.
 
+    Folders of one root that hold different assets count as one.
+
     Raises:
         SourceError: a root is not a folder or holds no market data, two folders hold the same kind, or none has
             candles.
     """
     if not roots:
-        raise SourceError(f"a recording needs a folder of candles; {_EXPECTED}")
+        raise SourceError(f"a recording needs a folder of candles; {EXPECTED}")
 
     by_kind: dict[RecordedKind, RecordingFolder] = {}
     for root in dict.fromkeys(path.resolve() for path in roots):
         for folder in _in_root(root, assets):
             other = by_kind.setdefault(folder.kind, folder)
-            if other.path != folder.path:
+            if other is folder or other.path == folder.path:
+                continue
+            if other.path.parent != folder.path.parent or set(other.files) & set(folder.files):
                 raise SourceError(f"two folders of {folder.kind.value}: {other.path} and {folder.path}; give one")
+            by_kind[folder.kind] = RecordingFolder(
+                folder.path.parent, folder.kind, other.files | folder.files, [*other.unread, *folder.unread]
+            )
 
     if RecordedKind.CANDLES not in by_kind:
         named = ", ".join(str(root) for root in roots)
-        raise SourceError(f"no candles in {named}; expected files that begin with {_COLUMNS[RecordedKind.CANDLES]}")
+        raise SourceError(f"no candles in {named}; {EXPECTED}")
     return by_kind
 
 
 def _in_root(root: Path, assets: tuple[str, ...]) -> list[RecordingFolder]:
     if not root.is_dir():
-        raise SourceError(f"{root} is not a folder; {_EXPECTED}")
+        raise SourceError(f"{root} is not a folder; {EXPECTED}")
     try:
         read = [(path, *_in_folder(path, assets)) for path in _folders_of(root)]
     except OSError as error:
-        raise SourceError(f"{root} cannot be read ({error.strerror}); {_EXPECTED}") from error
+        raise SourceError(f"{root} cannot be read ({error.strerror}); {EXPECTED}") from error
 
     folders = [
-        RecordingFolder(path, kind, files, unreadable)
-        for path, by_kind, unreadable in read
-        for kind, files in by_kind.items()
+        RecordingFolder(path, kind, files, unread) for path, by_kind, unread in read for kind, files in by_kind.items()
     ]
     if not folders:
-        reasons = (f" ({asset}: {reason})" for *_, unreadable in read for asset, reason in unreadable.items())
-        why = next(reasons, "")
-        raise SourceError(f"{root} holds no market data of {', '.join(assets)}{why}; {_EXPECTED}")
+        reasons = (f" ({file.path.name}: {file.reason})" for *_, unread in read for file in unread)
+        raise SourceError(f"{root} holds no market data of {', '.join(assets)}{next(reasons, '')}; {EXPECTED}")
     return folders
 
 
-def _in_folder(path: Path, assets: tuple[str, ...]) -> tuple[dict[RecordedKind, dict[str, Rows]], dict[str, str]]:
-    """Read a folder's files by what they hold, and say why an asset's file cannot be read."""
-    by_kind: dict[RecordedKind, dict[str, Rows]] = defaultdict(dict)
-    unreadable: dict[str, str] = {}
+def _in_folder(path: Path, assets: tuple[str, ...]) -> tuple[dict[RecordedKind, dict[str, list[Rows]]], list[Unread]]:
+    """Read a folder's files by what they hold, and say of each that is not read why."""
+    by_kind: dict[RecordedKind, dict[str, list[Rows]]] = defaultdict(lambda: defaultdict(list))
+    unread: list[Unread] = []
     for file in sorted(path.iterdir()):
-        asset = _asset_of(file, assets)
-        if asset is None:
+        if not is_known(file) or not file.is_file() or file.name.startswith("."):
             continue
 
+        asset, pair = pair_of(file)
+        if asset is None or asset not in assets:
+            unread.append(Unread(file, None, pair or "its name names no pair that is read"))
+            continue
         try:
-            kind, rows = read_rows(file)
+            for rows in read_file(file, asset):
+                by_kind[rows.kind][asset].append(rows)
         except UnreadableFileError as error:
-            unreadable[asset] = str(error)
-            continue
+            unread.append(Unread(file, asset, str(error)))
 
-        other = by_kind[kind].setdefault(asset, rows)
-        if other is not rows:
-            raise SourceError(f"two files of {asset}: {other.path} and {file}; keep one of them")
+    for files in by_kind.values():
+        for asset, tables in files.items():
+            other = next((rows for rows in tables if rows.pair != tables[0].pair), None)
+            if other is not None:
+                raise SourceError(f"two pairs of {asset}: {tables[0].path} and {other.path}; keep one of them")
+    return by_kind, unread
 
-    return by_kind, unreadable
+
+def pair_of(file: Path | str) -> tuple[str | None, str]:
+    """Return the asset and the pair that a file's name, else its folder's, names; without an asset, why there is none.
+
+    >>> pair_of("Binance_BTCUSDT_1h.csv"), pair_of("XBTUSD_5.csv"), pair_of("ETH_BTC-5m.json")
+    (('BTC', 'BTCUSDT'), ('BTC', 'BTCUSD'), (None, 'ETH in BTC: no pair in dollars'))
+    """
+    path = Path(file)
+    for name in (path.name.split(".")[0], path.parent.name):
+        tokens = [token for token in re.split(r"[^A-Z0-9]+", name.upper()) if token]
+        for number, token in enumerate(tokens):
+            asset, quote = _split(token)
+            following = tokens[number + 1] if number + 1 < len(tokens) else ""
+            if asset is None:
+                continue
+            quote = quote or (following if following in _DOLLARS | _OTHER_QUOTES else "")
+            if quote in _OTHER_QUOTES:
+                return None, f"{asset} in {quote}: no pair in dollars"
+            return asset, asset + quote
+    return None, ""
 
 
-def _asset_of(file: Path, assets: tuple[str, ...]) -> str | None:
-    match = re.fullmatch(r"([^.].*)\.csv(?:\.gz)?", file.name, re.IGNORECASE)
-    if match is None:
-        return None
-    pair = re.sub(r"[-_]", "", match.group(1).upper())
-    return next((asset for asset in assets if pair.startswith(asset) and pair[len(asset) :] in _QUOTES), None)
+def _split(token: str) -> tuple[str | None, str]:
+    """Return asset and quote of a word such as BTCUSDT, XBT or BITCOIN; (None, "") where it names none."""
+    if token in _VENUES_OF_BITCOIN:
+        return "BTC", "USD"
+    for name, asset in [*_OTHER_NAMES.items(), *((asset, asset) for asset in ASSETS)]:
+        quote = token.removeprefix(name)
+        if token.startswith(name) and (not quote or quote in _DOLLARS | _OTHER_QUOTES):
+            return asset, quote
+    return None, ""

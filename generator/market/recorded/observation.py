@@ -1,5 +1,6 @@
 """One moment of a recording: each asset, and the health of each kind and of every file that failed."""
 
+from collections import Counter
 from typing import Final
 
 import numpy as np
@@ -9,7 +10,8 @@ from generator.catalog.formats import iso
 from generator.catalog.words import SourceStatus
 from generator.market.bars import BarFrame, FloatArray
 from generator.market.observation import AssetObservation, FundingRate, OpenInterest, SourceHealth
-from generator.market.recorded.files import RecordedKind
+from generator.market.recorded.candles import in_words
+from generator.market.recorded.layouts import RecordedKind
 from generator.market.recorded.recording import STALE_INTERVALS, Recording
 
 _TOLERANCE_MS: Final = MINUTE_MS  # venues stamp rows some milliseconds late
@@ -131,6 +133,12 @@ def _open_interest(recording: Recording, asset: str, market_ms: int, limits: lis
     return OpenInterest(contracts, contracts_change, usd, usd_change, (venue,), as_of_ms)
 
 
+def left_out_in_words(left_out: Counter[str]) -> str:
+    """Say how many rows were left out, and why."""
+    count = left_out.total()
+    return f"{count:,} {'row' if count == 1 else 'rows'} left out: {in_words(left_out)}"
+
+
 def recording_health(
     recording: Recording, visible: BarFrame, market_ms: int, *, ended: bool
 ) -> tuple[SourceHealth, ...]:
@@ -149,8 +157,8 @@ def recording_health(
             reasons.append("the recording has ended")
         elif old:
             reasons.append("older than two intervals")
-        if origin.dropped:
-            reasons.append(f"{origin.dropped} invalid rows left out")
+        if origin.left_out:
+            reasons.append(left_out_in_words(origin.left_out))
         status = SourceStatus.STALE if old or ended else SourceStatus.OK
         rows.append(SourceHealth(origin.venue, kind.value, status, as_of_ms, "; ".join(reasons) or None))
 

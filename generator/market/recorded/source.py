@@ -15,9 +15,9 @@ from generator.catalog.words import SourceMode
 from generator.errors import SourceError
 from generator.market.bars import BAR_MS, BarFrame
 from generator.market.observation import Observation
-from generator.market.recorded.files import RecordedKind
-from generator.market.recorded.observation import observe_asset, recording_health
-from generator.market.recorded.recording import load_recording
+from generator.market.recorded.layouts import RecordedKind
+from generator.market.recorded.observation import left_out_in_words, observe_asset, recording_health
+from generator.market.recorded.recording import FileUse, load_recording
 from generator.market.source import Progress
 
 HISTORY_MS: Final = 30 * DAY_MS
@@ -34,7 +34,7 @@ class RecordedSource:
     With `loop` it begins again after the last bar, and market time runs on.
 
     Args:
-        folders: folders of CSV files, recognised by their headers, themselves and one level below.
+        folders: folders of files as publishers of candles name them, themselves and one level below.
         start_at: aware market time of the first tick; None for the default.
         assets: which assets to read; one without a file gives nulls and a limitation.
         offset_ms: wall minus market time of an earlier run; wins over `start_at`.
@@ -67,6 +67,11 @@ class RecordedSource:
         """Wall minus market time; None until the first call fixes it."""
         return self._offset_ms
 
+    @property
+    def files(self) -> tuple[FileUse, ...]:
+        """What became of each file of the folders."""
+        return self._recording.files
+
     async def backfill(self, now_ms: int, days: int, progress: Progress) -> BarFrame:
         """Return the bars of the last `days` days that have closed at market time of `now_ms`."""
         market_ms = self._market_ms(now_ms)
@@ -82,7 +87,10 @@ class RecordedSource:
         visible = self._visible(market_ms)
         recording = self._replayed
         ended = not self._loop and market_ms >= recording.end_ms
-        needs = () if recording.frame.interval_ms == BAR_MS else (NEEDS_5_MINUTE_BARS,)
+        left_out = recording.origins[RecordedKind.CANDLES].left_out
+        limits = () if recording.frame.interval_ms == BAR_MS else (NEEDS_5_MINUTE_BARS,)
+        if left_out:
+            limits = (*limits, f"candles of the recording: {left_out_in_words(left_out)}")
 
         return Observation(
             mode=self.mode,
@@ -95,8 +103,8 @@ class RecordedSource:
             venues_needed=1,
             offset_ms=now_ms - market_ms,
             ended=ended,
-            dropped_bars=recording.origins[RecordedKind.CANDLES].dropped,
-            limitations=needs,
+            dropped_bars=left_out.total(),
+            limitations=limits,
         )
 
     async def aclose(self) -> None:
