@@ -111,7 +111,7 @@ def _minutes(asset: str) -> list[Bar]:
 
 
 def _kaggle(asset: str) -> bytes:
-    """Minutes with rows that say that nobody traded."""
+    """Minutes with one row that says that there was no trade."""
     rows: list[list[object]] = [
         [seconds(bar.t), bar.o, bar.h, bar.low, bar.c, bar.v, bar.v * bar.c, bar.c] for bar in _minutes(asset)
     ]

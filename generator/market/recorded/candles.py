@@ -70,7 +70,8 @@ def candles_of(files: Sequence[Rows]) -> Candles:
     order = order[~alone]
 
     target_ms = next(length for length in INTERVALS_MS if length % interval_ms == 0)
-    kept_t, kept = t[order], values[order]
+    kept_t = t[order]
+    kept = values[order]
     if target_ms != interval_ms:
         whole = _whole(kept_t, interval_ms, target_ms)
         reasons[order[~whole]] = NOT_WHOLE
@@ -131,7 +132,8 @@ def _judge(t: IntArray, values: FloatArray, interval_ms: int, *, strict: bool) -
     With `strict` a row without any price is left out; else its other fields may be known.
     """
     opened, high, low, close, volume = values[:, :5].T
-    top, bottom = np.fmax(opened, close), np.fmin(opened, close)
+    top = np.fmax(opened, close)
+    bottom = np.fmin(opened, close)
     slack = np.minimum(np.maximum(_HALF_A_CENT, _BASIS_POINT * top), _MOST_ROUNDING * top)
     rounded = ((high < top) & (high >= top - slack)) | ((low > bottom) & (low <= bottom + slack) & (low > 0))
     high[rounded] = np.maximum(high, top)[rounded]

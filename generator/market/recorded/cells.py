@@ -21,7 +21,7 @@ _FORMS: Final = ("%m/%d/%Y", "%m/%d/%Y %H:%M", "%b %d, %Y", "%Y-%m-%d %I-%p", "%
 
 
 def number(cell: Cell) -> float | None:
-    """Return a number, NaN where the cell says unknown, None where it is no number.
+    """Return a number, NaN where the cell says unknown, None where it cannot be read as one.
 
     >>> number("19,431.50"), number("19431,5"), number("NULL"), number("x")
     (19431.5, 19431.5, nan, None)
@@ -47,7 +47,7 @@ def number(cell: Cell) -> float | None:
 def time_ms(cell: Cell) -> float | None:
     """Return a time in milliseconds, from seconds to nanoseconds or text; without an offset it is UTC.
 
-    None where it is no time from 2009 to 2100.
+    None where it is not between 2009 and 2100.
 
     >>> time_ms("1664582400"), time_ms("1664582400000000"), time_ms("2022-10-01 00:00:00+00:00")
     (1664582400000.0, 1664582400000.0, 1664582400000.0)
@@ -72,7 +72,7 @@ def times_ms(values: FloatArray) -> FloatArray:
 
 
 def numbers(cells: Sequence[Cell]) -> tuple[FloatArray, list[int]]:
-    """Return a column as numbers, NaN where unknown, and the rows whose cell is no number at all."""
+    """Return a column as numbers, NaN where unknown, and the rows whose cell cannot be read as a number."""
     try:
         return np.array(cells, dtype=np.float64), []
     except (ValueError, TypeError):

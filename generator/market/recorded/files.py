@@ -75,7 +75,7 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class RecordingFolder:
-    """The files of one kind, by asset; `unread` are those beside them that cannot be."""
+    """The files of one kind, by asset; `unread` are the files of its folder that cannot be."""
 
     path: Path
     kind: RecordedKind

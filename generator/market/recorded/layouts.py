@@ -162,7 +162,8 @@ def _by_name(layout: Layout, header: list[str], base: str) -> dict[str, int] | N
 
 def _by_order(layout: Layout, rows: Sequence[Row]) -> bool:
     """Return whether each row lies between its low and its high where the layout has them; most must be numbers."""
-    low, high = layout.order.index("low"), layout.order.index("high")
+    low = layout.order.index("low")
+    high = layout.order.index("high")
     between = [layout.order.index(name) for name in ("open", "close", "vwap") if name in layout.order]
     known = 0
     for row in rows:

@@ -151,7 +151,9 @@ def _listed(data: Any, deep: int) -> list[Any] | None:
 
 
 def _cell(value: Any) -> Cell:
-    return value if isinstance(value, str | float) else float(value) if isinstance(value, int) else None
+    if isinstance(value, int):
+        return float(value)
+    return value if isinstance(value, str | float) else None
 
 
 def _arrow_rows(content: bytes, form: str) -> Iterator[Row]:
