@@ -4,14 +4,19 @@ Made in the ticks of the ten minutes before the hour; each such tick replaces wh
 tick before the start counts, whichever ticks were missed. From the start on nothing is made or changed.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Final, NamedTuple
 
 from generator.arena import ranges as range_rules
+from generator.arena.inputs import PlayInputs
 from generator.arena.outcome import PricePoint, change_bps, fix_price, outcome_of
 from generator.arena.scores import published_triple
+from generator.arena.sealed import Life
+from generator.arena.teacher import PredictionChange
 from generator.brain.forecast import CHANCES_KIND, Forecast
+from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.catalog.formats import basis_points
 from generator.catalog.words import Prediction
@@ -20,6 +25,70 @@ from generator.values.ranges import RangeForecast
 
 WINDOW_MS: Final = 10 * MINUTE_MS
 HORIZON_MINUTES: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class HourState:
+    """What the memory holds of hourly predictions before a tick."""
+
+    pending: tuple[PredictionMade, ...] = ()
+    """Those without an outcome, or with a horizon of theirs that has ended by now."""
+    begun: frozenset[tuple[str, int]] = frozenset()
+    """Asset and start of those that must not be made again although their start lies in the future: the clock went back
+    after their hour had begun."""
+    last_outcome: Callable[[str], Prediction | None] = lambda _asset: None
+    """The last outcome known of an asset."""
+
+
+class HoursPlayed(NamedTuple):
+    """What a tick changes of hourly predictions, and all that it looked at, as they are after it."""
+
+    changes: tuple[PredictionChange, ...]
+    looked_at: tuple[PredictionMade, ...] = ()
+
+
+def play_hours(state: HourState, inputs: PlayInputs, published_ms: int | None) -> HoursPlayed:
+    """Judge what is pending, then make the upcoming hour's predictions. The same tick again changes nothing.
+
+    Args:
+        state: what is stored of them.
+        inputs: of the tick.
+        published_ms: wall time of the last release; None where nothing is published.
+    """
+    judged = [(made, LIFE.moved(made, inputs, published_ms)) for made in state.pending]
+    looked_at = tuple(after for _, after in judged)
+    changes = [*judged, *_made(state, inputs, judged, looked_at)]
+    return HoursPlayed(tuple((before, after) for before, after in changes if before != after), looked_at)
+
+
+def _made(
+    state: HourState,
+    inputs: PlayInputs,
+    judged: list[tuple[PredictionMade, PredictionMade]],
+    looked_at: tuple[PredictionMade, ...],
+) -> list[PredictionChange]:
+    """Make the predictions of the upcoming hour; what resolves in this tick is the last outcome of what it makes."""
+    start_ms = upcoming_hour(inputs.now_ms)
+    if start_ms is None:
+        return []
+
+    earlier = {before.asset: before for before, _ in judged if before.start_ms == start_ms}
+    resolved = {made.asset: made.outcome for made in looked_at if made.outcome is not None}
+    changes: list[PredictionChange] = []
+    for asset in ASSETS:
+        forecast = inputs.sound_forecast(asset, HORIZON_MINUTES)
+        if forecast is None or (asset, start_ms) in state.begun:
+            continue
+        made = predict(
+            forecast,
+            start_ms,
+            inputs.now_ms,
+            previous=resolved.get(asset) or state.last_outcome(asset),
+            ranges=inputs.ranges.get(asset),
+            warm_up=inputs.warm_up,
+        )
+        changes.append((earlier.get(asset), made))
+    return changes
 
 
 def upcoming_hour(now_ms: int) -> int | None:
@@ -85,3 +154,14 @@ def judge(made: PredictionMade, now_ms: int, prices: Mapping[str, PricePoint], v
         return replace(made, void_reason=reason)
     change = change_bps(started, price)
     return replace(made, end_price=price, change_bps=change, outcome=outcome_of(change, made.band_bps))
+
+
+def _judge(made: PredictionMade, inputs: PlayInputs) -> PredictionMade:
+    return judge(made, inputs.now_ms, inputs.prices, inputs.venues_needed)
+
+
+def _opens_ms(made: PredictionMade) -> int | None:
+    return made.start_ms if made.start_price is None and not made.warm_up else None
+
+
+LIFE: Final[Life[PredictionMade]] = Life(attrgetter("made_ms"), _opens_ms, _judge, void_unresolved)

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, Final
 
 from generator.arena.ballots import BallotFile
 from generator.arena.life import Forecaster
 from generator.arena.outcome import PricePoint
 from generator.arena.state import RegimeRow
+from generator.brain.forecast import Forecast
 from generator.catalog.text.lessons import HoursOnRecord
 from generator.values.ranges import RangeForecast
 
@@ -50,6 +52,21 @@ class PlayInputs:
     warm_up: bool = False
     interrupted: str | None = None  # why what is under way cannot be settled, e.g. the replay was moved
     next_close_ms: int | None = None  # wall time; what was sealed from then on was sealed with bars of the future
+
+    def sound_forecast(self, asset: str, minutes: int) -> Forecast | None:
+        """Return the brain's forecast of an asset over so many minutes, None without one that can be published."""
+        return sound(self.forecast(asset, minutes))
+
+
+def sound(forecast: Forecast | None) -> Forecast | None:
+    """Return a forecast whose numbers can be published; anything else counts as no forecast."""
+    if forecast is None:
+        return None
+    chances = forecast.probabilities
+    base = forecast.base_rate
+    numbers = (chances.down, chances.neutral, chances.up, base.down, base.neutral, base.up, forecast.band_bps)
+    publishable = all(isfinite(number) and number >= 0 for number in numbers) and forecast.band_bps > 0
+    return forecast if publishable else None
 
 
 def void_reason(sealed_ms: int | None, inputs: PlayInputs, published_ms: int | None) -> str | None:

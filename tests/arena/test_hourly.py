@@ -2,7 +2,7 @@
 
 import pytest
 
-from generator.arena.hourly import judge, predict, upcoming_hour
+from generator.arena.hourly import HourState, judge, predict, upcoming_hour
 from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayState, play
 from generator.brain.forecast import Forecast
@@ -10,7 +10,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import Call, Prediction
 from generator.values.chances import Probabilities
 from generator.values.hours import PredictionMade
-from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at, state_of
 
 
 def made_at(now_ms: int, start_ms: int = NOON) -> PredictionMade:
@@ -44,23 +44,23 @@ def test_a_prediction_is_its_forecast_as_published() -> None:
 
 def test_every_asset_gets_one_and_the_last_tick_before_the_start_counts() -> None:
     first = play(PlayState(), inputs_at(NOON - 7 * MINUTE))
-    pending = tuple(after for _, after in first.predictions)
+    pending = tuple(after for _, after in first.hours.changes)
 
-    second = play(PlayState(pending=pending), inputs_at(NOON - MINUTE))
+    second = play(state_of(hours=HourState(pending=pending)), inputs_at(NOON - MINUTE))
 
     assert [made.asset for made in pending] == list(ASSETS)
-    assert [before for before, _ in second.predictions] == list(pending)
-    assert {after.made_ms for _, after in second.predictions} == {NOON - MINUTE}
+    assert [before for before, _ in second.hours.changes] == list(pending)
+    assert {after.made_ms for _, after in second.hours.changes} == {NOON - MINUTE}
 
 
 def test_an_hour_whose_last_minutes_were_missed_keeps_the_earlier_prediction() -> None:
     first = play(PlayState(), inputs_at(NOON - 7 * MINUTE))
-    pending = tuple(after for _, after in first.predictions)
+    pending = tuple(after for _, after in first.hours.changes)
 
-    started = play(PlayState(pending=pending), inputs_at(NOON))
+    started = play(state_of(hours=HourState(pending=pending)), inputs_at(NOON))
 
-    assert {after.made_ms for _, after in started.predictions} == {NOON - 7 * MINUTE}
-    assert all(after.start_price is not None for _, after in started.predictions)
+    assert {after.made_ms for _, after in started.hours.changes} == {NOON - 7 * MINUTE}
+    assert all(after.start_price is not None for _, after in started.hours.changes)
 
 
 def judged(now_ms: int, price: float | None, venues: int = 2) -> PredictionMade:
@@ -77,13 +77,13 @@ def test_it_is_judged_by_the_same_price_rule_as_a_round() -> None:
 
 
 def test_persistence_says_what_was_known_when_the_prediction_was_made() -> None:
-    asked: list[tuple[str, str]] = []
+    asked: list[str] = []
 
-    def last(kind: str, asset: str) -> Prediction:
-        asked.append((kind, asset))
+    def last(asset: str) -> Prediction:
+        asked.append(asset)
         return Prediction.BEARISH
 
-    result = play(PlayState(last_outcome=last), inputs_at(NOON - MINUTE))
+    result = play(state_of(hours=HourState(last_outcome=last)), inputs_at(NOON - MINUTE))
 
-    assert {after.previous for _, after in result.predictions} == {Prediction.BEARISH}
-    assert ("hourly", "HBAR") in asked
+    assert {after.previous for _, after in result.hours.changes} == {Prediction.BEARISH}
+    assert asked == list(ASSETS)

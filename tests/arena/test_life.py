@@ -10,7 +10,7 @@ from generator.arena.play import PlayResult, PlayState, play
 from generator.catalog.words import Prediction, RoundPhase
 from generator.values.rounds import Round
 from tests.arena.test_sealing import an_open_round
-from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at, no_forecast
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, forecast_at, inputs_at, no_forecast, state_of
 
 START = NOON + HOUR
 END = START + HOUR
@@ -100,7 +100,7 @@ def test_between_its_end_and_the_settling_tick_a_round_is_resolving() -> None:
 
 
 def rounds_after(result: PlayResult) -> list[Round]:
-    return [after for _, after in result.rounds]
+    return [after for _, after in result.rounds.changes]
 
 
 def test_a_brain_without_a_forecast_leaves_the_round_scheduled_then_void() -> None:
@@ -108,7 +108,7 @@ def test_a_brain_without_a_forecast_leaves_the_round_scheduled_then_void() -> No
     waiting = rounds_after(play(PlayState(), silent))[0]
     late = replace(inputs_at(START), forecast=no_forecast)
 
-    ended = rounds_after(play(PlayState(active=(waiting,)), late))[0]
+    ended = rounds_after(play(state_of(active=(waiting,)), late))[0]
 
     assert (waiting.phase, waiting.band_bps, waiting.sealed_digest) == (RoundPhase.SCHEDULED, None, None)
     assert (ended.phase, ended.void_reason) == (RoundPhase.VOID, NO_FORECAST)
@@ -117,7 +117,7 @@ def test_a_brain_without_a_forecast_leaves_the_round_scheduled_then_void() -> No
 def test_a_round_opens_late_when_the_forecast_comes_late_but_before_the_start() -> None:
     waiting = rounds_after(play(PlayState(), replace(inputs_at(NOON), forecast=no_forecast)))[0]
 
-    state = PlayState(active=(waiting,), taken=frozenset({START}))
+    state = state_of(active=(waiting,), taken=frozenset({START}))
     opened = rounds_after(play(state, inputs_at(START - MINUTE)))[0]
 
     assert (opened.phase, opened.opens_ms) == (RoundPhase.OPEN, START - MINUTE)

@@ -5,8 +5,9 @@ from math import inf, nan
 
 import pytest
 
-from generator.arena.inputs import PlayInputs
-from generator.arena.play import PlayResult, PlayState, play, sound
+from generator.arena.hourly import HourState
+from generator.arena.inputs import PlayInputs, sound
+from generator.arena.play import PlayResult, PlayState, play
 from generator.arena.state import KnownState, RegimeRow
 from generator.arena.tally import simulated_tally
 from generator.brain.forecast import Forecast
@@ -16,7 +17,7 @@ from generator.values.hours import PredictionMade
 from generator.values.rounds import Round
 from generator.values.votes import Tally
 from tests.arena.test_sealing import an_open_round
-from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, forecast_at, inputs_at, prices_at
+from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, forecast_at, inputs_at, prices_at, state_of
 
 START = NOON + HOUR
 VOTES = Tally(5, 2, 1)
@@ -29,13 +30,13 @@ QUIET = KnownState(VolatilityWord.NORMAL, MarketSide.FLAT)
 
 def after_tick(now_ms: int, *active: Round, state: PlayState | None = None, **inputs: object) -> PlayResult:
     """Play one tick with some rounds under way, of which no next one is opened."""
-    known = replace(state or PlayState(), active=active, taken=frozenset(NOON + hour * HOUR for hour in range(9)))
+    known = state_of(state, active=active, taken=frozenset(NOON + hour * HOUR for hour in range(9)))
     made: PlayInputs = replace(inputs_at(now_ms), **inputs)  # type: ignore[arg-type]
     return play(known, made)
 
 
 def ended(result: PlayResult) -> Round:
-    ((_, after),) = result.rounds
+    ((_, after),) = result.rounds.changes
     return after
 
 
@@ -86,14 +87,14 @@ def test_a_change_of_the_state_by_its_axes_is_an_event(
 @pytest.mark.parametrize("simulated", [False, True])
 def test_the_votes_of_a_round_are_locked_when_it_goes_live(simulated: bool) -> None:
     opened = replace(an_open_round(), simulated_crowd=simulated)
-    state = PlayState(real={opened.round_id: VOTES})
+    state = state_of(real={opened.round_id: VOTES})
 
     result = after_tick(START, opened, state=state)
     waiting = after_tick(START - MINUTE, opened, state=state)
 
     crowd = simulated_tally(CONFIG.seed, opened.round_id) if simulated else Tally()
-    assert result.locks == ((opened.round_id, VOTES, crowd),)
-    assert (waiting.locks, waiting.rounds) == ((), ())
+    assert result.rounds.locks == ((opened.round_id, VOTES, crowd),)
+    assert (waiting.rounds.locks, waiting.rounds.changes) == ((), ())
     assert [event.kind for event in result.events] == ["round_live"]
 
 
@@ -120,13 +121,13 @@ def test_whether_a_release_carried_it_counts_only_in_the_tick_in_which_it_begins
     carried, late = PlayState(published_ms=NOON), PlayState(published_ms=NOON - 1)
     live = ended(after_tick(START, opened, state=carried))
 
-    waiting = after_tick(START - MINUTE, opened, state=replace(late, pending=(sealed,)))
-    going_on = after_tick(START + MINUTE, live, state=replace(late, pending=(begun,)))
-    unseen = after_tick(START, opened, state=replace(late, pending=(sealed,)))
+    waiting = after_tick(START - MINUTE, opened, state=state_of(late, hours=HourState(pending=(sealed,))))
+    going_on = after_tick(START + MINUTE, live, state=state_of(late, hours=HourState(pending=(begun,))))
+    unseen = after_tick(START, opened, state=state_of(late, hours=HourState(pending=(sealed,))))
 
-    assert waiting.rounds == going_on.rounds == ()
+    assert waiting.rounds.changes == going_on.rounds.changes == ()
     for result, reasons in ((waiting, set()), (going_on, set()), (unseen, {UNSEEN})):
-        assert {after.void_reason for before, after in result.predictions if before is not None} - {None} == reasons
+        assert {after.void_reason for before, after in result.hours.changes if before is not None} - {None} == reasons
     assert ended(unseen).void_reason == UNSEEN
 
 
@@ -137,7 +138,11 @@ def test_what_was_sealed_with_bars_of_the_future_or_of_another_market_is_void() 
     fine = after_tick(NOON + MINUTE, opened, next_close_ms=NOON + 1)
     moved = after_tick(NOON + MINUTE, opened, interrupted="the replay was moved")
 
-    assert (ended(late).void_reason, fine.rounds, ended(moved).void_reason) == (SET_BACK, (), "the replay was moved")
+    assert (ended(late).void_reason, fine.rounds.changes, ended(moved).void_reason) == (
+        SET_BACK,
+        (),
+        "the replay was moved",
+    )
 
 
 @pytest.mark.parametrize(
@@ -154,7 +159,7 @@ def test_what_a_backtest_sealed_of_a_round_to_come_is_sealed_again_live(
 ) -> None:
     sealed = replace(an_open_round("another salt"), warm_up=played_in_backtest)
 
-    rounds = after_tick(now_ms, sealed, warm_up=not live).rounds
+    rounds = after_tick(now_ms, sealed, warm_up=not live).rounds.changes
 
     again = [after for _, after in rounds if after.phase is RoundPhase.OPEN]
     assert bool(again) is opens_again
@@ -207,7 +212,8 @@ def test_a_lesson_knows_how_the_other_assets_moved_over_its_very_hour() -> None:
     )
     but_this = tuple(concept for concept in Concept if concept is not Concept.CORRELATION)
 
-    (lesson,) = after_tick(START + HOUR, live, state=PlayState(pending=pending, concepts=but_this)).lessons
+    state = state_of(hours=HourState(pending=pending), concepts=but_this)
+    (lesson,) = after_tick(START + HOUR, live, state=state).rounds.lessons
 
     assert lesson.concept is Concept.CORRELATION
     assert "5 of 5 other assets" in (lesson.point or "")
@@ -215,22 +221,23 @@ def test_a_lesson_knows_how_the_other_assets_moved_over_its_very_hour() -> None:
 
 def test_what_resolves_in_a_tick_is_the_last_outcome_of_what_opens_in_it() -> None:
     judged = hourly("BTC", START - HOUR, change=50.0)
-    asked: list[tuple[str, str]] = []
+    asked: list[str] = []
 
-    def last(kind: str, asset: str) -> None:
-        asked.append((kind, asset))
+    def last(asset: str) -> None:
+        asked.append(asset)
 
-    state = PlayState(pending=(judged,), last_outcome=last)
-    made = {after.asset: after for _, after in after_tick(START - MINUTE, state=state).predictions}
-    resolved = {after.asset: after for _, after in after_tick(START, state=state).predictions}
+    state = state_of(hours=HourState(pending=(judged,), last_outcome=last))
+    made = {after.asset: after for _, after in after_tick(START - MINUTE, state=state).hours.changes}
+    resolved = {after.asset: after for _, after in after_tick(START, state=state).hours.changes}
 
     assert (made["BTC"].previous, resolved["BTC"].outcome) == (None, Prediction.BULLISH)
-    assert {asset for kind, asset in asked if kind == "hourly"} == set(ASSETS)
+    assert set(asked) == set(ASSETS)
 
 
 def test_an_hour_that_had_begun_before_the_clock_went_back_is_not_forecast_again() -> None:
     begun = frozenset({("BTC", START), ("ETH", NOON)})
 
-    made = [after.asset for _, after in after_tick(START - MINUTE, state=PlayState(begun=begun)).predictions]
+    state = state_of(hours=HourState(begun=begun))
+    made = [after.asset for _, after in after_tick(START - MINUTE, state=state).hours.changes]
 
     assert made == [asset for asset in ASSETS if asset != "BTC"]

@@ -14,19 +14,19 @@ from generator.arena.published import complaint_of, digest_of, published_round, 
 from generator.values.rounds import Lesson, Round
 from generator.values.rows import LessonRow
 from generator.values.votes import Tally
-from tests.support.arena_inputs import HOUR, NOON, inputs_at
+from tests.support.arena_inputs import HOUR, NOON, inputs_at, state_of
 
 VOTES = Tally(5, 2, 1)
 
 
 def moved(item: Round, inputs: PlayInputs) -> tuple[Round, Lesson | None]:
-    state = PlayState(active=(item,), real={item.round_id: VOTES}, taken=frozenset({item.end_ms}))
+    state = state_of(active=(item,), real={item.round_id: VOTES}, taken=frozenset({item.end_ms}))
     result = play(state, inputs)
-    return result.rounds[0][1], result.lessons[0] if result.lessons else None
+    return result.rounds.changes[0][1], result.rounds.lessons[0] if result.rounds.lessons else None
 
 
 def a_row(opens_ms: int = NOON) -> dict[str, Any]:
-    opened = play(PlayState(), inputs_at(opens_ms)).rounds[0][1]
+    opened = play(PlayState(), inputs_at(opens_ms)).rounds.changes[0][1]
     live, _ = moved(opened, inputs_at(opens_ms + HOUR))
     resolved, lesson = moved(live, inputs_at(opens_ms + 2 * HOUR))
     row: dict[str, Any] = json.loads(json.dumps(published_round(resolved, VOTES, lesson)))
@@ -34,7 +34,7 @@ def a_row(opens_ms: int = NOON) -> dict[str, Any]:
 
 
 def a_void_row() -> dict[str, Any]:
-    opened = play(PlayState(), inputs_at(NOON)).rounds[0][1]
+    opened = play(PlayState(), inputs_at(NOON)).rounds.changes[0][1]
     void, _ = moved(opened, inputs_at(NOON + 5 * HOUR))
     return dict(published_round(void, Tally(), None))
 

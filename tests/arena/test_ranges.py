@@ -64,7 +64,7 @@ def at(made: PredictionMade, now_ms: int, price: float | None) -> PredictionMade
 
 
 def test_every_hourly_prediction_is_stored_with_the_ranges_of_its_tick() -> None:
-    made = [after for _, after in play(PlayState(), inputs_at(NOON - MINUTE)).predictions]
+    made = [after for _, after in play(PlayState(), inputs_at(NOON - MINUTE)).hours.changes]
 
     assert {one.asset: one.ranges for one in made} == ranges_at(NOON - MINUTE)
     assert all(not one.moves for one in made)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.arena.play import PlayState, play
+from generator.arena.play import play
 from generator.arena.scores import ORDER, Sums, track_record
 from generator.arena.timetable import Timetable, asset_of
 from generator.arena.voters import CountedVote, Voter, by_record
@@ -19,7 +19,7 @@ from generator.catalog.words import Call, Prediction, RoundPhase
 from generator.values.hours import PredictionMade
 from generator.values.scores import ForecastScores, Rate
 from tests.arena.test_sealing import an_open_round
-from tests.support.arena_inputs import MINUTE, NOON, inputs_at
+from tests.support.arena_inputs import MINUTE, NOON, inputs_at, state_of
 from tests.support.known import known
 
 UP, DOWN, FLAT = Prediction.BULLISH, Prediction.BEARISH, Prediction.NEUTRAL
@@ -259,7 +259,7 @@ def test_a_forecast_sealed_when_its_bar_closed_already_knew_it(later_ms: int, ph
     sealed = replace(an_open_round(), opens_ms=now - MINUTE)
     inputs = replace(inputs_at(now), next_close_ms=now - MINUTE - later_ms)
 
-    result = play(PlayState(active=(sealed,), taken=frozenset({sealed.start_ms})), inputs)
+    result = play(state_of(active=(sealed,), taken=frozenset({sealed.start_ms})), inputs)
 
-    changed = {after.round_id: after.phase for _, after in result.rounds}
+    changed = {after.round_id: after.phase for _, after in result.rounds.changes}
     assert changed.get(sealed.round_id, RoundPhase.OPEN) is phase

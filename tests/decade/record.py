@@ -20,10 +20,13 @@ from sqlalchemy import Connection, Table, func, insert, select
 
 from gateway.wire.algorand import address_of
 from generator.arena.ballots import Ballot, digest_of_ballots
+from generator.arena.games import HOURS, ROUNDS
+from generator.arena.hourly import HourState
 from generator.arena.inputs import PlayInputs
 from generator.arena.outcome import change_bps, outcome_of
-from generator.arena.play import Lock, PlayResult, PlayState, play
+from generator.arena.play import PlayResult, PlayState, play
 from generator.arena.ranges import due_ms
+from generator.arena.rounds import Lock, RoundState
 from generator.arena.scores import track_record
 from generator.arena.state import RegimeRow
 from generator.arena.teacher import RunningTotals
@@ -32,7 +35,7 @@ from generator.brain.forecast import Forecast
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.formats import iso
 from generator.catalog.words import MarketSide, Prediction, RoundPhase, VolatilityWord
-from generator.record.audit.entries import Entry, entries_of, entry
+from generator.record.audit.entries import Entry, entry, hour_entries, round_entries
 from generator.record.audit.recount import BallotPart, content, path_of
 from generator.record.audit.rounds import RECOUNTED
 from generator.record.audit.scores import far_scores_of, scores_of
@@ -129,8 +132,9 @@ class Years:
     def _tick(self, now_ms: int, state: log.LogState) -> None:
         before = self._state(now_ms)
         result = play(before, self._inputs(now_ms))
-        self._timetable = result.timetable
-        self._entries += entries_of(result, now_ms, self._digest, state.salt)
+        self._timetable = result.rounds.timetable
+        self._entries += round_entries(result.rounds, now_ms, self._digest)
+        self._entries += hour_entries(result.hours.changes, now_ms, state.salt)
         self._count(result)
         self._score(now_ms)
         self._store(result)
@@ -139,15 +143,19 @@ class Years:
         starting = [one for one in self._active.values() if one.phase is RoundPhase.OPEN and one.start_ms <= now_ms]
         for one in starting:
             self._vote(one)
-        return PlayState(
+        rounds = RoundState(
             timetable=self._timetable,
             last_start_ms=max((one.start_ms for one in self._active.values()), default=None),
             taken=frozenset(one.start_ms for one in self._active.values() if one.start_ms > now_ms),
             active=tuple(self._active.values()),
-            pending=tuple(made for key, made in self._pending.items() if self._due[key] <= now_ms),
             real={name: _tally(chosen) for name, chosen in self._chosen.items()},
-            last_outcome=lambda kind, asset: self._last.get((kind, asset)),
+            last_outcome=lambda asset: self._last.get(("arena", asset)),
         )
+        hours = HourState(
+            pending=tuple(made for key, made in self._pending.items() if self._due[key] <= now_ms),
+            last_outcome=lambda asset: self._last.get(("hourly", asset)),
+        )
+        return PlayState(games={**PlayState().games, ROUNDS: rounds, HOURS: hours})
 
     @staticmethod
     def _inputs(now_ms: int) -> PlayInputs:
@@ -200,7 +208,7 @@ class Years:
 
     def _count(self, result: PlayResult) -> None:
         """Keep totals for the scores in the log, without what intervals need: a count of the whole record adds it."""
-        self._totals = self._totals.after(result.rounds, result.predictions, result.lessons)
+        self._totals = self._totals.after(result.rounds.changes, result.hours.changes, result.rounds.lessons)
 
     def _score(self, now_ms: int) -> None:
         today = iso(now_ms)[:10]
@@ -214,14 +222,14 @@ class Years:
             self._day = today
 
     def _store(self, result: PlayResult) -> None:
-        for _, item in result.rounds:
+        for _, item in result.rounds.changes:
             self._active[item.round_id] = item
             if item.phase in {RoundPhase.RESOLVED, RoundPhase.VOID}:
                 del self._active[item.round_id]
                 self._rows.add(t.rounds, row_of(item))
             if item.outcome is not None:
                 self._last["arena", item.asset] = item.outcome
-        for _, made in result.predictions:
+        for _, made in result.hours.changes:
             self._pending[made.asset, made.start_ms] = made
             next_ms = made.start_ms if made.start_price is None else due_ms(made)
             self._due[made.asset, made.start_ms] = next_ms or made.end_ms
@@ -230,9 +238,9 @@ class Years:
             if made.outcome is not None and due_ms(made) is None:
                 del self._pending[made.asset, made.start_ms], self._due[made.asset, made.start_ms]
                 self._rows.add(t.predictions, row_of(made))
-        for lock in result.locks:
+        for lock in result.rounds.locks:
             self._lock(lock)
-        for lesson in result.lessons:
+        for lesson in result.rounds.lessons:
             self._rows.add(t.lessons, row_of(lesson))
             for voter, word in self._chosen.pop(lesson.round_id):
                 record = self._hits.setdefault(voter, [0, 0])

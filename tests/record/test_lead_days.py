@@ -8,7 +8,7 @@ from pathlib import Path
 from generator.arena.earned import KIND, LeadDay
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Call, Prediction
-from generator.record.memory import rounds
+from generator.record.memory import hours as stored
 from generator.record.memory.store import Memory
 from generator.values.hours import Move, PredictionMade, RangeDay, RangeWeek
 from tests.support import filled_memory
@@ -61,7 +61,7 @@ def test_the_days_of_leads_are_those_of_the_stored_forecasts(tmp_path: Path) -> 
     filled_memory.fill(memory, made, [])
 
     with memory.reading() as connection:
-        found = rounds.lead_days(connection)
+        found = stored.lead_days(connection)
     memory.close()
 
     assert list(found) == counted(made)
@@ -75,7 +75,7 @@ def test_leads_of_another_kind_of_chances_earn_nothing(tmp_path: Path) -> None:
     filled_memory.fill(memory, earlier, [])
 
     with memory.reading() as connection:
-        found = rounds.lead_days(connection)
+        found = stored.lead_days(connection)
     memory.close()
 
     assert {made.chances_kind for made in earlier} == {None, "another"}
@@ -109,7 +109,7 @@ def test_the_ranges_of_the_week_are_those_of_each_stored_forecast(tmp_path: Path
     now_ms = NOON + 200 * HOUR
 
     with memory.reading() as connection:
-        found = rounds.week_of_ranges(connection, now_ms)
+        found = stored.week_of_ranges(connection, now_ms)
     memory.close()
 
     week = [one for one in made if one.asset == "ETH" and now_ms - 7 * DAY < one.start_ms <= now_ms]
@@ -144,9 +144,9 @@ def test_the_day_of_ranges_is_of_bitcoins_last_24_hours_and_the_last_one_due(tmp
     assert last.start_price is not None
 
     with memory.reading() as connection:
-        now = rounds.day_of_ranges(connection, NOON + 60 * HOUR)
-        before = rounds.day_of_ranges(connection, NOON + 40 * HOUR)
-        later = rounds.day_of_ranges(connection, NOON + 130 * HOUR)
+        now = stored.day_of_ranges(connection, NOON + 60 * HOUR)
+        before = stored.day_of_ranges(connection, NOON + 40 * HOUR)
+        later = stored.day_of_ranges(connection, NOON + 130 * HOUR)
     memory.close()
 
     low, high = (last.start_price * (1 + end / 100) for end in (said.low_90, said.high_90))

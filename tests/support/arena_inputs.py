@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
+from typing import Any
 
 import numpy as np
 from algosdk.account import generate_account
@@ -16,8 +17,11 @@ from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.networks import NETWORKS
 from gateway.wire.notes import Chances, RoundVote
 from generator.arena.ballots import BallotFile
+from generator.arena.games import HOURS, ROUNDS
+from generator.arena.hourly import HourState
 from generator.arena.inputs import ArenaConfig, PlayInputs
 from generator.arena.outcome import PricePoint
+from generator.arena.play import PlayState
 from generator.arena.state import RegimeRow
 from generator.brain.forecast import CALLS, EARNED, Forecast, follow, in_units
 from generator.catalog.assets import ASSETS
@@ -177,3 +181,10 @@ class Vote:
     def but(self, **changes: object) -> Vote:
         """Change some fields."""
         return replace(self, **changes)  # type: ignore[arg-type]
+
+
+def state_of(state: PlayState | None = None, *, hours: HourState | None = None, **of_rounds: Any) -> PlayState:
+    """Return what the memory holds before a tick: of rounds the fields given, of hours what is given."""
+    before = state or PlayState()
+    rounds = replace(before.games[ROUNDS], **of_rounds)
+    return replace(before, games={**before.games, ROUNDS: rounds, HOURS: hours or before.games[HOURS]})

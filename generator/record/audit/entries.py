@@ -11,8 +11,8 @@ from typing import Any, Final
 from generator.arena.ballots import FORM
 from generator.arena.daily import published_question
 from generator.arena.ladders.hour import LadderHour, sealed_of
-from generator.arena.play import Lock, PlayResult
 from generator.arena.published import called, canonical_json, published_round
+from generator.arena.rounds import Lock, RoundsPlayed
 from generator.arena.sealed import ClaimChange, SaltOf, Seal, Sealed, published, seal
 from generator.arena.teacher import PredictionChange
 from generator.catalog.formats import iso
@@ -40,22 +40,21 @@ def entry(kind: str, at_ms: int, subject: str | None = None, **fields: Any) -> E
     return Entry(kind, subject, canonical_json({"kind": kind, "at": iso(at_ms), **fields}))
 
 
-def entries_of(result: PlayResult, now_ms: int, digest: DigestOfBallots, salt: SaltOf) -> list[Entry]:
-    """Return what one tick's changes of rounds and hours add to the log, in a fixed order.
+def round_entries(played: RoundsPlayed, now_ms: int, digest: DigestOfBallots) -> list[Entry]:
+    """Return what one tick's changes of rounds add to the log, by their start.
 
     Args:
-        result: what changes.
+        played: what changes.
         now_ms: wall time of the tick.
         digest: of the counted ballots of a round.
-        salt: of what is sealed in this tick.
     """
-    locks = {lock.round_id: lock for lock in result.locks}
-    lessons = {lesson.round_id: lesson for lesson in result.lessons}
-    found: list[Entry] = []
-    for before, after in sorted(result.rounds, key=lambda change: change[1].start_ms):
+    locks = {lock.round_id: lock for lock in played.locks}
+    lessons = {lesson.round_id: lesson for lesson in played.lessons}
+    entries: list[Entry] = []
+    for before, after in sorted(played.changes, key=lambda change: change[1].start_ms):
         if not after.warm_up and (before is None or before.warm_up or before.phase is not after.phase):
-            found += _round(after, now_ms, locks.get(after.round_id), lessons.get(after.round_id), digest)
-    return [*found, *_predictions(result.predictions, now_ms, salt)]
+            entries += _round(after, now_ms, locks.get(after.round_id), lessons.get(after.round_id), digest)
+    return entries
 
 
 def ladder_entry(hour: LadderHour, now_ms: int, salt: SaltOf) -> Entry:
@@ -125,7 +124,7 @@ def _round(after: Round, now_ms: int, lock: Lock | None, lesson: Lesson | None, 
     return about("round.void", (*SLOT, "void_reason", *REVEALED)) if after.phase is RoundPhase.VOID else []
 
 
-def _predictions(changes: Iterable[PredictionChange], now_ms: int, salt: SaltOf) -> list[Entry]:
+def hour_entries(changes: Iterable[PredictionChange], now_ms: int, salt: SaltOf) -> list[Entry]:
     """Write the hourly predictions in one entry an hour and step; one that only was made again says nothing new."""
     hours: dict[tuple[str, int, str], dict[str, Any]] = {}  # by kind, start and horizon ("" for none): asset -> what
 

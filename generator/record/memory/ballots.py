@@ -14,7 +14,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, unio
 from gateway.wire.daily import is_daily
 from gateway.wire.foreign import read_json
 from generator.arena.ballots import Ballot, Chances, Refusal
-from generator.arena.play import Lock, PlayResult
+from generator.arena.rounds import Lock, RoundsPlayed
 from generator.arena.voters import ChanceScores, CountedVote, Voter, bursts, by_record, leaderboard
 from generator.catalog.words import Prediction, RoundPhase
 from generator.record.audit.recount import BallotPart
@@ -205,13 +205,13 @@ def ballot_counts(connection: Connection) -> tuple[int, int]:
     return counted, int(connection.execute(_REFUSED).scalar() or 0)
 
 
-def enqueue_for_publication(connection: Connection, result: PlayResult) -> None:
+def enqueue_for_publication(connection: Connection, played: RoundsPlayed) -> None:
     """Queue the counted ballots of locked rounds for publication; forget the signed bytes of those replaced."""
     b = t.ballots.c
     s = t.signed_ballots.c
-    starts = {after.round_id: after.start_ms for _, after in result.rounds}
+    starts = {after.round_id: after.start_ms for _, after in played.changes}
 
-    for lock in result.locks:
+    for lock in played.locks:
         replaced = select(b.txid).where(b.round_id == lock.round_id, b.counts.is_(False))
         connection.execute(delete(t.signed_ballots).where(s.round_id == lock.round_id, s.txid.in_(replaced)))
 
@@ -271,12 +271,12 @@ def requeue_all(connection: Connection) -> None:
     connection.execute(update(t.ballot_sheets).where(t.ballot_sheets.c.round_id.in_(kept)).values(published=0))
 
 
-def store_crowds(connection: Connection, result: PlayResult) -> None:
+def store_crowds(connection: Connection, played: RoundsPlayed) -> None:
     """Work out the crowds of the rounds that were locked, and count the voters of those that resolved."""
-    after = {changed.round_id: changed for _, changed in result.rounds}
-    for lock in result.locks:
+    after = {changed.round_id: changed for _, changed in played.changes}
+    for lock in played.locks:
         _store_crowd(connection, lock, after[lock.round_id])
-    for lesson in result.lessons:
+    for lesson in played.lessons:
         _count(connection, after[lesson.round_id], lesson.actual_outcome)
 
 

@@ -1,14 +1,16 @@
 """What the memory asks of the store of a game: load what a tick needs, store what it changed, and say it to the log."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Select, Table
 
 from generator.arena.inputs import PlayInputs
 from generator.arena.sealed import SaltOf
+from generator.catalog.words import Prediction
 from generator.record.audit.audit import Audit
 from generator.record.audit.entries import Entry
+from generator.record.memory.rows import insert_all, row_of, update_of
 
 State = TypeVar("State")
 Played = TypeVar("Played")
@@ -47,3 +49,18 @@ class GameStore(Generic[State, Played]):
     def complaint(self, connection: Connection, audit: Audit) -> str | None:
         """Say what is stored and does not follow from the log; None where all of it does."""
         return None
+
+
+def last_outcome(connection: Connection, query: Select[Any], now_ms: int, asset: str) -> Prediction | None:
+    """Return the outcome that came last for an asset, of what has ended by now."""
+    word = connection.execute(query, {"asset": asset, "now_ms": now_ms}).scalar()
+    return None if word is None else Prediction(word)
+
+
+def store_changes(connection: Connection, table: Table, key: Sequence[str], changes: Sequence[tuple[Any, Any]]) -> None:
+    """Store what is new (its value before is None) and what changed, each in one statement."""
+    insert_all(connection, table, [row_of(after) for before, after in changes if before is None])
+    changed = [row_of(after) for before, after in changes if before is not None]
+    if changed:
+        rows = [row | {f"old_{name}": row[name] for name in key} for row in changed]
+        connection.execute(update_of(table, *key), rows)

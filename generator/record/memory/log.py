@@ -14,11 +14,10 @@ from sqlalchemy import Connection, func, insert, select
 
 from gateway.wire.foreign import read_json
 from generator.arena.ballots import FIRST_FORM, digest_of_ballots
-from generator.arena.play import PlayResult
 from generator.arena.scores import track_record
 from generator.arena.teacher import RunningTotals
 from generator.catalog.formats import iso, ms_of
-from generator.record.audit.entries import Entry, entries_of, entry
+from generator.record.audit.entries import Entry, entry
 from generator.record.audit.scores import crowd_scores_of, far_scores_of, scores_of
 from generator.record.log.tiles import LARGEST_ENTRY, WIDTH, Edge, Tile, bundle, leaf_hash
 from generator.record.memory import tables as t
@@ -71,23 +70,14 @@ def note_key(connection: Connection, state: LogState, now_ms: int, key: str) -> 
     return _written(connection, state, now_ms, [entry("log.key", now_ms, key=key)])
 
 
-def record_tick(  # noqa: PLR0917
-    connection: Connection,
-    state: LogState,
-    result: PlayResult,
-    totals: RunningTotals,
-    now_ms: int,
-    of_games: Sequence[Entry] = (),
+def record_tick(
+    connection: Connection, state: LogState, of_games: Sequence[Entry], totals: RunningTotals, now_ms: int
 ) -> LogState:
-    """Add what one tick changed, and once a UTC day the scores; a log that was not begun stays empty.
-
-    `of_games` are the entries of the games, which follow those of rounds and hours.
-    """
+    """Add what one tick changed of the games, and once a UTC day the scores; a log that was not begun stays empty."""
     if not state.edge.size:
         return state
 
-    entries = entries_of(result, now_ms, lambda round_id: ballots_sha256(connection, round_id), state.salt)
-    entries += of_games
+    entries = list(of_games)
     today = iso(now_ms)[:10]
     if today > state.scored_day:
         entries.append(_scores(totals, now_ms))

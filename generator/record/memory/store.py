@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,7 +25,7 @@ from generator.errors import MemoryUnreadable
 from generator.lease import Fence, no_fence
 from generator.record.audit.entries import Entry
 from generator.record.audit.recount import BallotPart
-from generator.record.memory import ballots, daily, database, history, holds, log, rounds, venues
+from generator.record.memory import ballots, daily, database, history, holds, hours, log, rounds, venues
 from generator.record.memory import tables as t
 from generator.record.memory import totals as kept_totals
 from generator.record.memory.database import name_of, open_database, translated
@@ -280,12 +280,12 @@ class Memory:
             week_of_ranges=self._cached(
                 "week",
                 (now_ms // HOUR_MS, totals.live.ranges, totals.backtest.ranges),
-                lambda: rounds.week_of_ranges(connection, now_ms),
+                lambda: hours.week_of_ranges(connection, now_ms),
             ),
             day_of_ranges=self._cached(
                 "day of ranges",
                 (now_ms // HOUR_MS, totals.live.ranges, totals.backtest.ranges),
-                lambda: rounds.day_of_ranges(connection, now_ms),
+                lambda: hours.day_of_ranges(connection, now_ms),
             ),
             rounds=totals.phases,
             rounds_warm_up=sum(totals.backtest.phases.values()),
@@ -318,7 +318,7 @@ class Memory:
         with self.reading() as connection:
             totals = self.totals(connection)
             key = (limit, *((one.resolved, one.void) for one in (totals.live.hourly, totals.backtest.hourly)))
-            return self._cached("predictions", key, lambda: rounds.settled_predictions(connection, limit))
+            return self._cached("predictions", key, lambda: hours.settled_predictions(connection, limit))
 
     def earlier_voters(self, most: int, now_ms: int) -> tuple[str, ...]:
         """Return who was counted in rounds of two days, at most so many; the same object until a round or day ends."""
@@ -385,7 +385,7 @@ class Memory:
             return last
 
         with self.reading() as connection:
-            record = rounds.lead_days(connection)
+            record = hours.lead_days(connection)
         earned = look(today, record, was_open=last is not None and last.is_open)
         self.set_meta(EARNED_KEY, json.dumps(asdict(earned)))
         return earned
@@ -437,12 +437,11 @@ class TickTransaction:
 
         `published_ms` is the wall time of the last published tick; None where nothing is published, as in a backtest.
         """
-        state = rounds.load_state(self._connection, inputs, published_ms)
-        return replace(
-            state,
+        return PlayState(
+            games={game.kind: game.load(self._connection, inputs) for game in self._memory.games},
             last_regime=history.last_regime(self._connection),
             last_state=history.last_state(self._connection),
-            games={game.kind: game.load(self._connection, inputs) for game in self._memory.games},
+            published_ms=published_ms,
         )
 
     def store(self, result: PlayResult, inputs: PlayInputs, brain_state: bytes | None) -> None:
@@ -450,16 +449,16 @@ class TickTransaction:
         connection = self._connection
         memory = self._memory
         now_ms = inputs.now_ms
-        if inputs.warm_up and memory.in_batch:
-            rounds.store_result(connection, result)
-            memory.count_at_the_end()
-        else:
-            self._store_counted(result)
-        ballots.store_crowds(connection, result)
-        ballots.enqueue_for_publication(connection, result)
+        totals = None if inputs.warm_up and memory.in_batch else self._counted(result)
 
         for game in memory.games:
             game.store(connection, result.games[game.kind], in_batch=memory.in_batch)
+        rounds.store_events(connection, result.events)
+
+        if totals is None:
+            memory.count_at_the_end()
+        else:
+            self._keep(totals)
         if not inputs.warm_up:
             self._log(result, now_ms)
 
@@ -473,29 +472,32 @@ class TickTransaction:
         connection = self._connection
         memory = self._memory
         state = memory.log_state(connection)
-        of_games: list[Entry] = []
+        entries: list[Entry] = []
         for game in memory.games:
-            of_games += game.entries(connection, result.games[game.kind], now_ms, state.salt)
+            entries += game.entries(connection, result.games[game.kind], now_ms, state.salt)
 
         totals = memory.totals(connection)
-        memory.keep(log_state=log.record_tick(connection, state, result, totals, now_ms, of_games))
+        memory.keep(log_state=log.record_tick(connection, state, entries, totals, now_ms))
 
     def keep_venues(self, facts: VenueFacts) -> None:
         """Keep what venues said of books and futures, as it was first in each 5 minutes and each hour."""
         venues.store(self._connection, facts)
 
-    def _store_counted(self, result: PlayResult) -> None:
-        """Store what changed, and the running totals after it."""
+    def _counted(self, result: PlayResult) -> RunningTotals:
+        """Return the running totals after a tick, before anything of it is stored: blocks are read as they were."""
         connection = self._connection
-        before = self._memory.totals(connection)
-        blocks = partial(ranges_of_block, connection)  # as they are before this is stored
-        ended = [after.round_id for _, after in result.rounds if after.outcome is not None]
+        blocks = partial(ranges_of_block, connection)
+        played = result.rounds
+        ended = [after.round_id for _, after in played.changes if after.outcome is not None]
         votes = ballots.locked_votes(connection, ended)
-        totals = before.after(result.rounds, result.predictions, result.lessons, blocks, votes)
+        before = self._memory.totals(connection)
+        return before.after(played.changes, result.hours.changes, played.lessons, blocks, votes)
 
-        rounds.store_result(connection, result)
-        if totals != before and not self._memory.in_batch:
-            kept_totals.store(connection, totals)
+    def _keep(self, totals: RunningTotals) -> None:
+        """Keep the running totals, once what they count is stored."""
+        is_news = totals != self._memory.totals(self._connection)
+        if is_news and not self._memory.in_batch:
+            kept_totals.store(self._connection, totals)
         self._memory.keep(totals)
 
     def view(self, now_ms: int) -> ArenaView:
