@@ -142,8 +142,7 @@ def _encode_whole(required: dict[str, Any], words: Mapping[str, Any], extra: lis
     header = encode_payment_required_header(PaymentRequired.model_validate(required)).encode()
 
     # The body repeats the header's members around the product's own words, the reason first.
-    others = {name: value for name, value in required.items() if name != "error"}
-    body = {"error": required["error"], **words, **others}
+    body = {"error": required["error"], **words, **required}
     content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
     return encoded(402, content, [(b"cache-control", b"no-store"), (b"payment-required", header), *extra])
 

@@ -15,6 +15,7 @@ from alembic.script import ScriptDirectory
 from structlog.testing import capture_logs
 
 from gateway.errors import LedgerUnreadable
+from gateway.ledger import engine
 from gateway.ledger.record import KEEP_ROUNDS
 from gateway.ledger.schema import OLDEST
 from gateway.ledger.store import Ledger
@@ -107,6 +108,17 @@ def test_an_old_ledger_keeps_every_payment_and_its_body(tmp_path: Path) -> None:
     assert (unknown.txid, unknown.owner, unknown.intent_round) == ("UNKNOWN", "host:1:2:abcd", 1_000)
     assert unknown.delivered_round is None
     assert [(line["before"], line["after"]) for line in logs] == [(OLDEST, REVISION)]
+
+
+def test_a_ledger_is_upgraded_by_a_program_in_a_folder_with_a_percent_sign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "100%(free)s"
+    shutil.copytree(Path(engine.__file__).parent, folder)
+    monkeypatch.setattr(engine, "__file__", str(folder / "engine.py"))
+
+    with closing(Ledger(old_ledger(tmp_path))) as ledger:
+        assert ledger.find("PAID") is not None
 
 
 def test_an_upgraded_ledger_has_the_tables_and_indexes_of_a_new_one(tmp_path: Path) -> None:

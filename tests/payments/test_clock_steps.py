@@ -41,6 +41,14 @@ async def test_the_age_of_an_unknown_payment_is_the_time_that_passed(step_s: flo
 
 
 @in_loop
+async def test_without_an_unknown_payment_the_oldest_is_no_second_old(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        await home.state.reconciler.step()
+
+        assert metric(home, "emi_payments_unknown_oldest_seconds") == 0
+
+
+@in_loop
 async def test_the_age_of_an_unknown_payment_survives_a_restart_by_the_chains_rounds(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         await unknown_payment(home)

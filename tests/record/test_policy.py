@@ -83,6 +83,8 @@ def test_a_witness_of_another_kind_is_kept_and_never_counted() -> None:
         ("witness a b\nquorum a", "line 1: a witness's key has the form"),
         (f"witness a {KEYS['a']}\ngroup g 2 a\nquorum g", "line 2: 2 is not"),
         (f"witness a {KEYS['a']}\ngroup g 0 a\nquorum g", "line 2: 0 is not"),
+        (f"witness a {KEYS['a']}\ngroup g \u0661 a\nquorum g", "line 2: \u0661 is not"),
+        (f"witness a {KEYS['a']}\ngroup g few a\nquorum g", "line 2: few is not"),
         (f"witness a {KEYS['a']}\ngroup g any b\nquorum g", "line 2: b is not defined"),
         (f"witness a {KEYS['a']}\ngroup g any a a\nquorum g", "line 2: a is a member already"),
         ("group g any\nquorum g", "line 1: 'group' is not a keyword"),
@@ -93,6 +95,14 @@ def test_a_witness_of_another_kind_is_kept_and_never_counted() -> None:
 def test_a_wrong_line_is_named(text: str, reason: str) -> None:
     with pytest.raises(PolicyError, match=reason):
         read_policy(text)
+
+
+def test_keys_that_differ_in_their_first_byte_alone_are_two() -> None:
+    keys = [vkey(f"{name}.example", b"\x04", bytes([number]) + b"\x09" * 31) for number, name in enumerate("ab")]
+
+    policy = read_policy(f"witness a {keys[0]}\nwitness b {keys[1]}\ngroup g all a b\nquorum g")
+
+    assert policy.quorum_time({"a.example": 3, "b.example": 2}) == 2
 
 
 def test_a_policy_has_at_most_a_thousand_lines() -> None:

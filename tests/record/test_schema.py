@@ -307,3 +307,9 @@ def what_deaths_leave(folder: Path) -> list[Path]:
     finally:
         event.remove(Engine, "before_cursor_execute", copy)
     return left
+
+
+def test_what_a_memory_says_of_itself_keeps_its_names() -> None:
+    """Under other names a memory that exists would be taken for a new one."""
+    assert (t.SCHEMA_KEY, t.FENCE_KEY, t.GENERATION_KEY) == ("schema_version", "fence", "generation")
+    assert t.BEHIND_KEY == "log_may_be_behind"
