@@ -15,7 +15,7 @@ from typing import Final
 
 from generator.arena.blocks import Cell, bin_of, bins_of
 from generator.arena.moves import MoveSums
-from generator.arena.rates import rate
+from generator.arena.rates import rate, shared
 from generator.arena.scoring import E8, E9, UNIFORM_BRIER, Ratio, brier_e8, log_e9, mean, skill_percent
 from generator.brain.forecast import Forecast
 from generator.catalog.formats import probabilities
@@ -23,7 +23,7 @@ from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction
 from generator.values.chances import MoveChance, Probabilities
 from generator.values.hours import PredictionMade
 from generator.values.rounds import Round, Triple, move_chance
-from generator.values.scores import BeforeCalls, EarlierChances, ForecastScores, Rate
+from generator.values.scores import BeforeCalls, EarlierChancesRecord, ForecastScores, Rate
 
 BIN_EDGES: Final = (0.0, 35.0, 40.0, 45.0, 50.0, 60.0, 100.0)
 
@@ -275,18 +275,18 @@ def track_record(kind: str, sums: Sums, *, warm_up: int = 0, backtest: bool = Fa
     )
 
 
-def _earlier(sums: Sums | None, *, backtest: bool) -> Iterator[EarlierChances]:
+def _earlier(sums: Sums | None, *, backtest: bool) -> Iterator[EarlierChancesRecord]:
     while sums is not None:
         score = mean(sums.brier_e8, E8, sums.resolved)
         usual = mean(sums.base_rate_e8, E8, sums.resolved)
-        yield EarlierChances(
+        yield EarlierChancesRecord(
             kind=sums.kind,
             predictions=sums.predictions,
             resolved=sums.resolved,
             brier=score,
-            base_rate_brier=usual,
+            brier_baseline=usual,
             skill_percent=skill_percent(score, usual) if sums.move.shows_skill else None,
-            hit=sums.calls.total.rate(backtest=backtest),
+            hit=shared(sums.calls.total.rate(backtest=backtest)),
         )
         sums = sums.earlier
 

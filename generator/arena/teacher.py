@@ -12,12 +12,12 @@ from typing import Final
 from generator.arena.beta import binomial_tail
 from generator.arena.crowd import CrowdSums
 from generator.arena.ranges import NOTHING, Counts, RangeCase, RangeSums, new_cases
-from generator.arena.rates import ENOUGH, rate
+from generator.arena.rates import ENOUGH, rate, shared
 from generator.arena.scores import Sums, track_record
 from generator.catalog.words import Consensus, PatternType, RoundPhase
 from generator.values.hours import PredictionMade
 from generator.values.rounds import Lesson, Round
-from generator.values.scores import BacktestScores, ForecastScores, LessonMetrics, Pattern, Rate
+from generator.values.scores import BacktestScores, ForecastScores, LessonMetrics, Rate, TeacherPattern
 from generator.values.votes import Votes
 
 
@@ -93,22 +93,22 @@ class PatternSums:
         more = {name: self.groups.get(name, LessonSums()).plus(lesson) for name in names}
         return PatternSums({**self.groups, **more})
 
-    def patterns(self) -> tuple[Pattern, ...]:
+    def patterns(self) -> tuple[TeacherPattern, ...]:
         """Return the groups, the three general ones first, the others by name."""
         first = [name for name in (ALL, AGREED, DIFFERED) if name in self.groups]
         rest = sorted(name for name in self.groups if name not in first)
         return tuple(_pattern(name, self.groups[name]) for name in (*first, *rest))
 
 
-def _pattern(name: str, sums: LessonSums) -> Pattern:
+def _pattern(name: str, sums: LessonSums) -> TeacherPattern:
     rounds = sums.total
     both_wrong = sums.patterns.get(PatternType.BOTH_WRONG, 0)
-    return Pattern(
+    return TeacherPattern(
         when=name,
         rounds=rounds,
-        brain=rate(sums.brain_hits, rounds),
-        crowd=rate(sums.crowd_hits, rounds),
-        both_wrong=rate(both_wrong, rounds),
+        brain=shared(rate(sums.brain_hits, rounds)),
+        crowd=shared(rate(sums.crowd_hits, rounds)),
+        both_wrong=shared(rate(both_wrong, rounds)),
         finding=finding(name, sums),
     )
 

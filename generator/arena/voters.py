@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Final, NamedTuple
 
 from gateway.wire.notes import WHOLE, Chances
-from generator.arena.rates import ENOUGH, Z_95, part, rate
+from generator.arena.rates import ENOUGH, Z_95, part, rate, shared
 from generator.arena.scores import ORDER
 from generator.arena.scoring import E8, E9, brier_e8, log_e9
 from generator.catalog.durations import MINUTE_MS
 from generator.catalog.words import Prediction
 from generator.values.rounds import Triple
 from generator.values.scores import Estimate, Rate
-from generator.values.votes import Burst, RankedVoter, RecordCrowd, ScoredVoter, Tally, VoterRanking
+from generator.values.votes import NO_VOTERS, Burst, Leaderboard, LeaderboardPlace, RecordCrowd, ScorePlace, Tally
 
 PRIOR_ROUNDS: Final = 30  # a voter begins as if right in a third of so many rounds
 BURST_VOTES: Final = 20
@@ -163,7 +163,7 @@ def burst_shares(burst: Burst) -> tuple[Rate, Rate]:
     return part(burst.same_choice, burst.votes), part(burst.new_voters, burst.votes)
 
 
-def leaderboard(voters: Iterable[Voter]) -> VoterRanking:
+def leaderboard(voters: Iterable[Voter]) -> Leaderboard:
     """Rank voters with 30 resolved rounds or more, by hits and by chances; ties go to more rounds, then the address."""
     rated = []
     scored = []
@@ -184,24 +184,46 @@ def leaderboard(voters: Iterable[Voter]) -> VoterRanking:
 
     rated.sort(key=lambda pair: (-(pair[1].low_percent or 0.0), -pair[0].resolved, pair[0].address))
     places = tuple(
-        RankedVoter(number, voter.address, hit, voter.resolved < SURE_FROM)
+        LeaderboardPlace(
+            place=number,
+            voter=shortened(voter.address),
+            hit=shared(hit),
+            provisional=voter.resolved < SURE_FROM,
+        )
         for number, (voter, hit) in enumerate(rated[:PLACES], 1)
     )
     scored.sort(key=lambda pair: (-(pair[1].low or 0.0), -pair[0].given.rounds, pair[0].address))
     by_score = tuple(_scored(number, voter, saved) for number, (voter, saved) in enumerate(scored[:PLACES], 1))
-    return VoterRanking(places, total, below, by_score, len(scored) + scored_below, scored_below)
+    return replace(
+        NO_VOTERS,
+        places=places,
+        by_score=by_score,
+        voters=total,
+        below_30=below,
+        gave_chances=len(scored) + scored_below,
+        gave_chances_below_30=scored_below,
+    )
 
 
-def _scored(place: int, voter: Voter, saved: Estimate) -> ScoredVoter:
+def shortened(address: str) -> str:
+    """Return the ends of an address, by which its owner knows it.
+
+    >>> shortened("ABCDEFGHIJKLMNOP")
+    'ABCDEF…MNOP'
+    """
+    return f"{address[:6]}\u2026{address[-4:]}"
+
+
+def _scored(place: int, voter: Voter, saved: Estimate) -> ScorePlace:
     given = voter.given
-    return ScoredVoter(
+    return ScorePlace(
         place=place,
-        address=voter.address,
-        rounds=given.rounds,
+        voter=shortened(voter.address),
+        n=given.rounds,
         brier=round(given.brier / E8 / given.rounds, 4),
-        base_rate_brier=round(given.base_brier / E8 / given.rounds, 4),
+        brier_base_rate=round(given.base_brier / E8 / given.rounds, 4),
         log_score=round(given.log_score / E9 / given.rounds, 4),
-        base_rate_log_score=round(given.base_log_score / E9 / given.rounds, 4),
-        saved=saved,
+        log_score_base_rate=round(given.base_log_score / E9 / given.rounds, 4),
+        brier_saved=saved,
         provisional=given.rounds < SURE_FROM,
     )

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from generator.brain.derivatives import BUILDING, STATES, UNAVAILABLE, Pressures
 from generator.brain.forecast import DOWN, NONE, SMALL_MOVE, UP
-from generator.brain.structure import Counts
 from generator.catalog.text import labels
 from generator.catalog.words import Points, Side
 from generator.market.bars import FloatArray
+from generator.values.market import BreadthCounts
 
 FAMILIES: Final = ("hours", "day", "week", "breadth", "volume", "funding", "interest", "liquidity")
 _SPANS: Final = ("hours", "day", "week")
@@ -115,10 +115,10 @@ def moved_leans(moves: FloatArray, usual: FloatArray) -> FloatArray:
     return np.where(np.isfinite(moves), lean, np.nan)
 
 
-def breadth_lean(counts: Counts) -> int | None:
+def breadth_lean(counts: BreadthCounts) -> int | None:
     """Return 1 where two thirds of the known assets are up over the day, -1 where they are down; None with none known.
 
-    >>> [breadth_lean(Counts(up, 7 - up, 0)) for up in (5, 4, 2)]
+    >>> [breadth_lean(BreadthCounts(up, 7 - up, 0)) for up in (5, 4, 2)]
     [1, 0, -1]
     """
     if not counts.known:

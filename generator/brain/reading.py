@@ -9,7 +9,6 @@ from generator.brain.evidence import Evidence
 from generator.brain.facts import AssetWeek, MarketWeek
 from generator.brain.forecast import Forecast
 from generator.brain.ladder import Ladder, Partition
-from generator.brain.structure import Counts
 from generator.catalog.text.happened import MarketFacts
 from generator.catalog.words import (
     Bias,
@@ -22,6 +21,7 @@ from generator.catalog.words import (
     Trend,
     VolatilityWord,
 )
+from generator.values.market import BreadthCounts
 from generator.values.ranges import MoveRange
 
 ROUGH: Final = (VolatilityWord.ELEVATED, VolatilityWord.EXTREME)
@@ -62,7 +62,7 @@ class RegimeReading:
     previous_side: MarketSide | None  # the last one that goes by another mode; None where none is kept
     trend: Trend
     volatility: VolatilityWord
-    counts: Counts  # of the assets' changes over the last day
+    counts: BreadthCounts  # of the assets' changes over the last day
     facts: MarketWeek
     risk_score: float | None  # 0..100, rank of the next four hours' expected volatility on record
     drivers: tuple[str, ...]  # risk drivers in words

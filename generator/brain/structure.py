@@ -1,6 +1,5 @@
 """The shape of the last day: breadth, breakouts."""
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy as np
 from generator.catalog.thresholds import FLAT_PERCENT
 from generator.catalog.words import MarketStructure, Trend
 from generator.market.bars import FloatArray
+from generator.values.market import BreadthCounts
 
 FLAT: Final = FLAT_PERCENT / 100  # as a fraction
 _WORDS: Final = {
@@ -19,27 +19,13 @@ _WORDS: Final = {
 _TIE: Final = 3e-6  # what the kept week may be off by: an equal price is neither above nor below
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How many assets are up, down and flat (within 0.1%) over the day; those of unknown change are not counted."""
-
-    up: int
-    down: int
-    flat: int
-
-    @property
-    def known(self) -> int:
-        """How many have a known change."""
-        return self.up + self.down + self.flat
-
-
-def counts(moved: FloatArray) -> Counts:
+def counts(moved: FloatArray) -> BreadthCounts:
     """Count the assets by their change over the day, as a fraction; NaN counts nowhere.
 
     >>> counts(np.array([0.012, -0.0005, np.nan, -0.03]))
-    Counts(up=1, down=1, flat=1)
+    BreadthCounts(up=1, down=1, flat=1)
     """
-    return Counts(
+    return BreadthCounts(
         up=int(np.count_nonzero(moved > FLAT)),
         down=int(np.count_nonzero(moved < -FLAT)),
         flat=int(np.count_nonzero(np.abs(moved) <= FLAT)),

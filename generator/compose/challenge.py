@@ -28,9 +28,10 @@ from generator.compose.body import Body, absent, encode
 from generator.compose.coins import RANGES, ranges
 from generator.compose.inputs import missing_reason, reading_of, until_a_month_ms, without_a_month
 from generator.compose.paid_human_report import X402HumanReportPaidResponse
-from generator.compose.regime import BreadthCounts, RegimeChances
+from generator.compose.regime import RegimeChances
 from generator.compose.tick import Tick
 from generator.market.bars import BAR_MS
+from generator.values.market import BreadthCounts
 from generator.values.ranges import MoveRange
 
 

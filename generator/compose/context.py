@@ -17,6 +17,7 @@ from generator.catalog.words import MarketSide, RegimeLabel
 from generator.compose.body import Body
 from generator.market.bars import BarFrame
 from generator.market.observation import AssetObservation, Observation
+from generator.values.ticks import TicksBlock
 from generator.values.view import ArenaView
 
 
@@ -76,15 +77,6 @@ class DayBefore(NamedTuple):
     risk_score: float | None = None
 
 
-class Ticks(NamedTuple):
-    """Ticks published and failed in the last 24 hours, this one not counted, and minutes without one."""
-
-    published_24h: int
-    failed_24h: int
-    last_tick_id: str | None
-    missed_24h: int = 0
-
-
 @dataclass(frozen=True)
 class TickContext:
     """All inputs of a tick's facts. `reading` is None where the brain has nothing (e.g. 60-minute bars).
@@ -98,7 +90,8 @@ class TickContext:
     reading: BrainReading | None
     arena: ArenaView
     day_before: DayBefore
-    ticks: Ticks
+    ticks: TicksBlock
+    last_tick_id: str | None = None  # of the tick that was published before this one
     closes: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
     trends: Mapping[str, str] = field(default_factory=dict)  # of 60-minute bars, without a reading
     side: MarketSide = MarketSide.UNKNOWN  # likewise, of the market

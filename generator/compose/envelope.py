@@ -18,6 +18,7 @@ from generator.compose.context import Change
 from generator.compose.inputs import unique
 from generator.compose.tick import Tick
 from generator.market.observation import SourceHealth
+from generator.values.ticks import TicksBlock
 
 UPDATED = "Wall time of the tick that made this answer, ISO 8601 UTC."
 LIMITATIONS = "What is unknown or restricted in this answer, and why."
@@ -202,14 +203,6 @@ class NoticeResponse(FreeResponse):
     truth_statement: str = Field(description=TRUTH)
     educational_notice: str = Field(description=EDUCATIONAL)
     updated_utc: str = Field(description=UPDATED)
-
-
-class TicksBlock(Body):
-    """Ticks of the last 24 hours, this one not counted."""
-
-    published_24h: int = Field(description="Ticks published.")
-    failed_24h: int = Field(description="Ticks failed.")
-    missed_24h: int = Field(description="Full minutes since the first tick in which none began.")
 
 
 class ProgramBlock(Body):
@@ -463,15 +456,13 @@ def paid_envelope(ctx: Tick, product_id: str, *limits: str, news: str) -> PaidRe
 
 def status(ctx: Tick) -> StatusResponse:
     """Compose the state of the tick."""
-    ticks = ctx.ticks
-
     return StatusResponse(
         **freshness(ctx).as_fields(),
         success=True,
         project=ctx.site.project,
         program=ProgramBlock(version=ctx.site.program.version, commit=ctx.site.program.commit),
         status=ctx.status,
-        ticks=TicksBlock(published_24h=ticks.published_24h, failed_24h=ticks.failed_24h, missed_24h=ticks.missed_24h),
+        ticks=ctx.ticks,
         disclaimer=DISCLAIMER,
         replay=replay(ctx),
     )

@@ -9,7 +9,6 @@ from pydantic import Field
 from generator.brain.facts import MarketWeek
 from generator.brain.reading import NO_AXES, ROUGH, Axes, RegimeReading
 from generator.brain.side import SIDE_HOURS
-from generator.brain.structure import Counts
 from generator.catalog import words
 from generator.catalog.assets import ASSETS
 from generator.catalog.formats import iso, percent, probabilities, share
@@ -24,6 +23,7 @@ from generator.compose.holds import RegimeReliability, regime_reliability
 from generator.compose.inputs import FEWEST
 from generator.compose.scores import KIND
 from generator.market.bars import BAR_MS
+from generator.values.market import BreadthCounts
 
 HOLDS: Final = "Chance that this label still stands in four hours, percent 0..100; null where there is no label."
 
@@ -45,14 +45,6 @@ class RegimeChances(Body):
     risk_off: float = Field(description="Chance that it is risk_off then, 0..1.")
     range: float = Field(description="Chance that it is range then, 0..1.")
     high_volatility: float = Field(description="Chance that it is high_volatility then, 0..1.")
-
-
-class BreadthCounts(Body):
-    """How many assets rose and fell over the last day."""
-
-    up: int = Field(description="Assets that rose by more than 0.1%.")
-    down: int = Field(description="Assets that fell by more than 0.1%.")
-    flat: int = Field(description="Assets that moved by 0.1% at most.")
 
 
 class RegimeAxes(Body):
@@ -119,7 +111,7 @@ UNREAD: Final = RegimeReading(
     previous_side=None,
     trend=words.Trend.UNKNOWN,
     volatility=words.VolatilityWord.UNKNOWN,
-    counts=Counts(0, 0, 0),
+    counts=BreadthCounts(0, 0, 0),
     facts=MarketWeek(),
     risk_score=None,
     drivers=(),

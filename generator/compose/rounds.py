@@ -565,7 +565,7 @@ def system_integrity(ctx: Tick) -> SystemIntegrity:
     return SystemIntegrity(
         log_size=arena.log_size,
         checkpoint_digest=arena.checkpoint_digest,
-        last_tick=ctx.ticks.last_tick_id,
+        last_tick=ctx.last_tick_id,
         void_rate_percent=shared(arena.void).percent,
         rounds_ended=arena.void.n,
     )

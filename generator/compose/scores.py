@@ -17,7 +17,7 @@ from generator.values.scores import (
     NO_ROUNDS,
     BeforeCalls,
     CalibrationBin,
-    EarlierChances,
+    EarlierChancesRecord,
     Estimate,
     ForecastScores,
     HorizonRecord,
@@ -128,18 +128,6 @@ class BeforeCallsRecord(Body):
     chance_percent: Percent = Field(description="Hit rate of always naming the outcome most frequent before, percent.")
 
 
-class EarlierChancesRecord(Body):
-    """Forecasts whose chances were made in another way than today's, scored apart."""
-
-    kind: str | None = Field(description="How the chances were made; null: before that was stored.")
-    predictions: int = Field(description="Forecasts made.")
-    resolved: int = Field(description="Forecasts whose outcome is known.")
-    brier: Score = Field(description="Three-class Brier score, 0..2, lower is better.")
-    brier_baseline: Score = Field(description="Brier score of the base rate over the same forecasts.")
-    skill_percent: Percent = Field(description="1 - brier / brier_baseline, in percent.")
-    hit: Rate = Field(description="How often calls were right.")
-
-
 class TrackRecord(Body):
     """Scores of resolved forecasts of one kind."""
 
@@ -224,7 +212,7 @@ def track_record(record: ForecastScores) -> TrackRecord:
         move=move_record(record.move),
         before_calls=_before_calls(record.before_calls),
         chances_kind=record.chances_kind,
-        earlier_chances=tuple(map(_earlier, record.earlier)),
+        earlier_chances=record.earlier,
         statement=statement(record),
     )
 
@@ -241,18 +229,6 @@ def _before_calls(before: BeforeCalls | None) -> BeforeCallsRecord | None:
         hit=shared(before.hit),
         by_word=_by_call(before.by_word),
         chance_percent=shared(before.chance).percent,
-    )
-
-
-def _earlier(chances: EarlierChances) -> EarlierChancesRecord:
-    return EarlierChancesRecord(
-        kind=chances.kind,
-        predictions=chances.predictions,
-        resolved=chances.resolved,
-        brier=chances.brier,
-        brier_baseline=chances.base_rate_brier,
-        skill_percent=chances.skill_percent,
-        hit=shared(chances.hit),
     )
 
 

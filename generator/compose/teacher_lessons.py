@@ -7,15 +7,15 @@ from pydantic import Field
 from generator.arena.rates import shared
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso
-from generator.catalog.text.answers import DEVELOPER_NOTE, LEADERBOARD_NOTE, NO_LESSONS, PRIVACY_NOTE, TEACHER_ROLE
+from generator.catalog.text.answers import DEVELOPER_NOTE, NO_LESSONS, PRIVACY_NOTE, TEACHER_ROLE
 from generator.catalog.text.concepts import chapter_of
 from generator.catalog.words import Concept, Consensus, PatternType, Prediction, TeacherStatus
 from generator.compose.body import Body
 from generator.compose.envelope import NoticeResponse, notice_envelope
 from generator.compose.tick import Tick
 from generator.values.rounds import Lesson
-from generator.values.scores import Estimate, Pattern, Rate
-from generator.values.votes import RankedVoter, ScoredVoter
+from generator.values.scores import Rate, TeacherPattern
+from generator.values.votes import Leaderboard
 
 
 class TeacherMetrics(Body):
@@ -30,52 +30,6 @@ class TeacherMetrics(Body):
     crowd: Rate = Field(description="How often the crowd was right, over rounds with votes.")
     same_answer: Rate = Field(description="How often brain and crowd gave the same answer, over rounds with votes.")
     patterns: dict[str, int] = Field(description="Pattern type to its count; no backtest.")
-
-
-class TeacherPattern(Body):
-    """What one group of rounds with a crowd shows."""
-
-    when: str = Field(description="Which rounds.")
-    rounds: int = Field(description="How many.")
-    brain: Rate = Field(description="How often the brain was right in them.")
-    crowd: Rate = Field(description="How often the crowd was right in them.")
-    both_wrong: Rate = Field(description="How often neither was.")
-    finding: str = Field(description="What that shows, in one sentence; below 30 rounds it says so.")
-
-
-class LeaderboardPlace(Body):
-    """One place. Ranked by the lower end of the interval, so that few lucky rounds do not lead."""
-
-    place: int = Field(description="From 1.")
-    voter: str = Field(description="The voter's address, shortened.")
-    hit: Rate = Field(description="How often the voter was right.")
-    provisional: bool = Field(description="True below 100 resolved rounds.")
-
-
-class ScorePlace(Body):
-    """One place by chances. Ranked by the lower end of the interval of what they saved against the base rate."""
-
-    place: int = Field(description="From 1.")
-    voter: str = Field(description="The voter's address, shortened.")
-    n: int = Field(description="Resolved rounds in which the voter gave chances.")
-    brier: float = Field(description="Mean three-class Brier score, 0..2, lower is better.")
-    brier_base_rate: float = Field(description="That of the base rates in the same rounds.")
-    log_score: float = Field(description="Mean negative log of the outcome's chance, clamped at 0.01.")
-    log_score_base_rate: float = Field(description="That of the base rates in the same rounds.")
-    brier_saved: Estimate | None = Field(description="brier_base_rate minus brier; above 0 the voter is better.")
-    provisional: bool = Field(description="True below 100 resolved rounds.")
-
-
-class Leaderboard(Body):
-    """Voters with 30 resolved rounds or more, at most 20 of each ranking; simulated voters are in none."""
-
-    places: tuple[LeaderboardPlace, ...] = Field(description="The best records of being right.")
-    by_score: tuple[ScorePlace, ...] = Field(description="The best records of chances, by proper scores.")
-    voters: int = Field(description="Voters with at least one resolved round.")
-    below_30: int = Field(description="Voters with too few rounds for a place.")
-    gave_chances: int = Field(description="Voters who gave chances in at least one resolved round.")
-    gave_chances_below_30: int = Field(description="Those of them with too few such rounds for a place in by_score.")
-    note: str = Field(description="How places are given.")
 
 
 class TeacherBrain(Body):
@@ -144,8 +98,8 @@ def teacher_lessons(ctx: Tick) -> TeacherLessonsResponse:
     return TeacherLessonsResponse(
         **notice_envelope(ctx, ENDPOINT_BY_ID["teacher-lessons"], *limits).as_fields(),
         teacher_brain=teacher_brain(ctx),
-        patterns=tuple(pattern_row(pattern) for pattern in ctx.arena.patterns),
-        leaderboard=leaderboard(ctx),
+        patterns=ctx.arena.patterns,
+        leaderboard=ctx.arena.leaderboard,
         latest_lessons=tuple(lesson_row(lesson) for lesson in lessons[:LATEST]),
         developer_note=DEVELOPER_NOTE,
         privacy_note=PRIVACY_NOTE,
@@ -179,62 +133,6 @@ def teacher_brain(ctx: Tick) -> TeacherBrain:
             patterns={word.value: metrics.patterns.get(word, 0) for word in PatternType},
         ),
     )
-
-
-def pattern_row(pattern: Pattern) -> TeacherPattern:
-    """Compose what one group of rounds shows."""
-    return TeacherPattern(
-        when=pattern.when,
-        rounds=pattern.rounds,
-        brain=shared(pattern.brain),
-        crowd=shared(pattern.crowd),
-        both_wrong=shared(pattern.both_wrong),
-        finding=pattern.finding,
-    )
-
-
-def leaderboard(ctx: Tick) -> Leaderboard:
-    """Compose the leaderboard."""
-    board = ctx.arena.leaderboard
-
-    return Leaderboard(
-        places=tuple(leaderboard_place(place) for place in board.places),
-        by_score=tuple(score_place(place) for place in board.by_score),
-        voters=board.voters,
-        below_30=board.below,
-        gave_chances=board.scored,
-        gave_chances_below_30=board.scored_below,
-        note=LEADERBOARD_NOTE,
-    )
-
-
-def leaderboard_place(place: RankedVoter) -> LeaderboardPlace:
-    """Compose one place; the address is shortened."""
-    return LeaderboardPlace(
-        place=place.place,
-        voter=_shortened(place.address),
-        hit=shared(place.hit),
-        provisional=place.provisional,
-    )
-
-
-def score_place(place: ScoredVoter) -> ScorePlace:
-    """Compose one place by chances; the address is shortened."""
-    return ScorePlace(
-        place=place.place,
-        voter=_shortened(place.address),
-        n=place.rounds,
-        brier=place.brier,
-        brier_base_rate=place.base_rate_brier,
-        log_score=place.log_score,
-        log_score_base_rate=place.base_rate_log_score,
-        brier_saved=place.saved,
-        provisional=place.provisional,
-    )
-
-
-def _shortened(address: str) -> str:
-    return f"{address[:6]}\u2026{address[-4:]}"
 
 
 def lesson_row(lesson: Lesson) -> TeacherLesson:

@@ -18,7 +18,7 @@ from generator.catalog.text.answers import NOT_STARTED
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
 from generator.compose.body import encode
-from generator.compose.context import DayBefore, Site, Ticks
+from generator.compose.context import DayBefore, Site
 from generator.compose.free import FreeBodies
 from generator.compose.tick import Tick
 from generator.errors import PublishError
@@ -42,6 +42,7 @@ from generator.site.files.sample import bundled_files
 from generator.site.pages.recipes import PageView
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets, ShippedMonth
+from generator.values.ticks import TicksBlock
 from generator.values.view import ArenaView
 from generator.values.votes import Tally
 
@@ -161,5 +162,5 @@ def _context(site: Site, mode: SourceMode, at: datetime) -> Tick:
             hourly_record=track_record("hourly", none.live.hourly),
         ),
         day_before=DayBefore(),
-        ticks=Ticks(0, 0, None),
+        ticks=TicksBlock(0, 0, 0),
     )

@@ -28,7 +28,7 @@ from generator.catalog.formats import probabilities
 from generator.catalog.text.lessons import HoursOnRecord
 from generator.catalog.words import MODE_OF_SIDE, MarketSide, RegimeLabel, RoundPhase, SourceMode
 from generator.compose.all import compose
-from generator.compose.context import DayBefore, Ticks, TickTimes
+from generator.compose.context import DayBefore, TickTimes
 from generator.compose.tick import Tick
 from generator.market.observation import Observation
 from generator.record.memory.store import TickTransaction
@@ -321,7 +321,6 @@ def describe(  # noqa: PLR0917
     is_replayed = observation.mode == SourceMode.RECORDED
     offset_ms = observation.offset_ms if is_replayed else None
     moved_ms = _moved_ms(app) if is_replayed else None
-    ticks = app.record.memory.ticks(now_ms)
     hours = state_of(bars, observation.market_ms) if reading is None else None
 
     return Tick(
@@ -331,7 +330,8 @@ def describe(  # noqa: PLR0917
         reading=reading,
         arena=arena,
         day_before=_day_before(app, now_ms),
-        ticks=Ticks(ticks.published_24h, ticks.failed_24h, ticks.last_tick_id, ticks.missed_24h),
+        ticks=app.record.memory.ticks(now_ms),
+        last_tick_id=app.record.memory.last_tick(),
         closes={asset: app.market.history.closes(asset, SPARK_POINTS) for asset in ASSETS},
         bars=bars,
         month=app.market.engine.month(bars) if reading is not None else None,

@@ -206,17 +206,26 @@ class BeforeCalls:
     last_ms: int  # start of the last of them
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierChances:
-    """Forecasts whose chances were made in another way than today's: they stay in the record, and are scored apart."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierChancesRecord:
+    """Forecasts whose chances were made in another way than today's, scored apart."""
 
-    kind: str | None  # None: from before kinds were stored
+    __pydantic_config__ = PUBLISHED
+
+    kind: str | None
+    """How the chances were made; null: before that was stored."""
     predictions: int
+    """Forecasts made."""
     resolved: int
-    brier: float | None  # three-class, 0..2
-    base_rate_brier: float | None
+    """Forecasts whose outcome is known."""
+    brier: float | None
+    """Three-class Brier score, 0..2, lower is better."""
+    brier_baseline: float | None
+    """Brier score of the base rate over the same forecasts."""
     skill_percent: float | None
-    hit: Rate  # of all calls
+    """1 - brier / brier_baseline, in percent."""
+    hit: Rate
+    """How often calls were right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +253,7 @@ class ForecastScores:
     move: MoveScores = field(default_factory=MoveScores)
     before_calls: BeforeCalls | None = None  # None where there are none
     chances_kind: str | None = None  # of all that is scored here
-    earlier: tuple[EarlierChances, ...] = ()  # what was scored before, by kind, the newest first
+    earlier: tuple[EarlierChancesRecord, ...] = ()  # what was scored before, by kind, the newest first
 
 
 class LessonMetrics(NamedTuple):
@@ -258,15 +267,24 @@ class LessonMetrics(NamedTuple):
     before_calls: Rate = NO_ROUNDS  # the brain's words, of rounds sealed before calls
 
 
-class Pattern(NamedTuple):
-    """One group of rounds: how often brain and crowd were right in it, how often neither, and what that shows."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeacherPattern:
+    """What one group of rounds with a crowd shows."""
+
+    __pydantic_config__ = PUBLISHED
 
     when: str
+    """Which rounds."""
     rounds: int
+    """How many."""
     brain: Rate
+    """How often the brain was right in them."""
     crowd: Rate
+    """How often the crowd was right in them."""
     both_wrong: Rate
+    """How often neither was."""
     finding: str
+    """What that shows, in one sentence; below 30 rounds it says so."""
 
 
 class BacktestScores(NamedTuple):

@@ -18,10 +18,10 @@ from generator.values.scores import (
     HoldRecord,
     HorizonRecord,
     LessonMetrics,
-    Pattern,
     Rate,
+    TeacherPattern,
 )
-from generator.values.votes import LockedCrowd, Tally, VoterRanking
+from generator.values.votes import NO_VOTERS, Leaderboard, LockedCrowd, Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class ArenaView:
     checkpoint_digest: str | None = None
     live_simulated_tally: Tally = field(default_factory=Tally)  # the part of `live_tally` that the demo simulated
     crowd: LockedCrowd | None = None  # of the live round
-    patterns: tuple[Pattern, ...] = ()
-    leaderboard: VoterRanking = field(default_factory=VoterRanking)
+    patterns: tuple[TeacherPattern, ...] = ()
+    leaderboard: Leaderboard = NO_VOTERS
     crowd_record: CrowdScores = field(default_factory=CrowdScores)  # live, of real votes that gave chances
     simulated_crowd_record: CrowdScores = field(default_factory=CrowdScores)
     backtest: BacktestScores | None = None  # None where there was none

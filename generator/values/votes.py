@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from generator.catalog.text.answers import LEADERBOARD_NOTE
+from generator.values.published import PUBLISHED
 from generator.values.rows import ChanceSumsRow, VoteCounts
 from generator.values.scores import Estimate, Rate
 
@@ -109,38 +111,76 @@ class LockedCrowd:
     bursts: tuple[Burst, ...]
 
 
-class RankedVoter(NamedTuple):
-    """One place of the leaderboard; provisional below 100 resolved rounds."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderboardPlace:
+    """One place. Ranked by the lower end of the interval, so that few lucky rounds do not lead."""
+
+    __pydantic_config__ = PUBLISHED
 
     place: int
-    address: str
+    """From 1."""
+    voter: str
+    """The voter's address, shortened."""
     hit: Rate
+    """How often the voter was right."""
     provisional: bool
+    """True below 100 resolved rounds."""
 
 
-class ScoredVoter(NamedTuple):
-    """One place of the ranking by chances: a voter's scores, the base rate's in the same rounds, and what was saved."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScorePlace:
+    """One place by chances. Ranked by the lower end of the interval of what they saved against the base rate."""
+
+    __pydantic_config__ = PUBLISHED
 
     place: int
-    address: str
-    rounds: int
+    """From 1."""
+    voter: str
+    """The voter's address, shortened."""
+    n: int
+    """Resolved rounds in which the voter gave chances."""
     brier: float
-    base_rate_brier: float
+    """Mean three-class Brier score, 0..2, lower is better."""
+    brier_base_rate: float
+    """That of the base rates in the same rounds."""
     log_score: float
-    base_rate_log_score: float
-    saved: Estimate  # the base rate's Brier score minus the voter's
+    """Mean negative log of the outcome's chance, clamped at 0.01."""
+    log_score_base_rate: float
+    """That of the base rates in the same rounds."""
+    brier_saved: Estimate | None
+    """brier_base_rate minus brier; above 0 the voter is better."""
     provisional: bool
+    """True below 100 resolved rounds."""
 
 
-class VoterRanking(NamedTuple):
-    """The best records by the lower end of their interval, and how many voters have too few rounds for a place.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaderboard:
+    """Voters with 30 resolved rounds or more, at most 20 of each ranking; simulated voters are in none."""
 
-    `places` are of hit rates, `by_score` of the chances that voters gave.
-    """
+    __pydantic_config__ = PUBLISHED
 
-    places: tuple[RankedVoter, ...] = ()
-    voters: int = 0
-    below: int = 0
-    by_score: tuple[ScoredVoter, ...] = ()
-    scored: int = 0  # voters who gave chances in a resolved round
-    scored_below: int = 0  # of them in fewer than 30
+    places: tuple[LeaderboardPlace, ...]
+    """The best records of being right."""
+    by_score: tuple[ScorePlace, ...]
+    """The best records of chances, by proper scores."""
+    voters: int
+    """Voters with at least one resolved round."""
+    below_30: int
+    """Voters with too few rounds for a place."""
+    gave_chances: int
+    """Voters who gave chances in at least one resolved round."""
+    gave_chances_below_30: int
+    """Those of them with too few such rounds for a place in by_score."""
+    note: str
+    """How places are given."""
+
+
+NO_VOTERS: Final = Leaderboard(
+    places=(),
+    by_score=(),
+    voters=0,
+    below_30=0,
+    gave_chances=0,
+    gave_chances_below_30=0,
+    note=LEADERBOARD_NOTE,
+)

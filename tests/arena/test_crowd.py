@@ -162,7 +162,7 @@ def test_voters_are_ranked_by_the_lower_end_of_what_their_chances_saved() -> Non
         ]
     )
 
-    assert [place.address for place in found.by_score] == ["SURE", "UNSURE", "WRONG"]
+    assert [place.voter for place in found.by_score] == ["SURE\u2026SURE", "UNSURE\u2026SURE", "WRONG\u2026RONG"]
     assert [place.provisional for place in found.by_score] == [True, False, True]
-    assert (found.by_score[0].brier, found.by_score[0].rounds) == (round(0.1**2 + 2 * 0.05**2, 4), 30)
-    assert (found.scored, found.scored_below, len(found.places)) == (4, 1, 4)
+    assert (found.by_score[0].brier, found.by_score[0].n) == (round(0.1**2 + 2 * 0.05**2, 4), 30)
+    assert (found.gave_chances, found.gave_chances_below_30, len(found.places)) == (4, 1, 4)

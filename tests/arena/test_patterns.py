@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from generator.arena.teacher import AGREED, ALL, DIFFERED, LessonSums, PatternSums, finding, sign_test
 from generator.catalog.words import Consensus, PatternType
 from generator.values.rounds import Lesson
-from generator.values.scores import Pattern
+from generator.values.scores import TeacherPattern
 from tests.support import builders
 
 KINDS = {
@@ -35,7 +35,7 @@ def lesson(kind: PatternType, asset: str = "BTC") -> Lesson:
     return replace(made, brain_called=int(kind is not PatternType.NO_CALL))
 
 
-def after(**counts: int) -> dict[str, Pattern]:
+def after(**counts: int) -> dict[str, TeacherPattern]:
     sums = PatternSums()
     for name, count in counts.items():
         for _ in range(count):
@@ -53,8 +53,8 @@ def test_every_round_with_a_call_and_a_crowd_is_in_its_groups() -> None:
         "asset BTC": 14,
         "market mode RISK_ON at sealing": 14,
     }
-    assert (groups[ALL].brain.percent, groups[ALL].crowd.percent) == (35.7, 42.9)
-    assert groups[ALL].both_wrong.percent == 35.7
+    assert (groups[ALL].brain.hits, groups[ALL].crowd.hits, groups[ALL].both_wrong.hits) == (5, 6, 5)
+    assert groups[ALL].brain.percent is None  # of fewer than 30 rounds
 
 
 @pytest.mark.parametrize(

@@ -93,18 +93,18 @@ def test_a_busy_round_has_no_bursts_only_because_it_is_busy() -> None:
 def test_places_start_at_thirty_rounds_and_are_provisional_below_a_hundred() -> None:
     board = leaderboard([voter(29, 29, "A"), voter(30, 20, "B"), voter(99, 60, "C"), voter(100, 60, "D")])
 
-    assert (board.voters, board.below) == (4, 1)
-    assert [(place.place, place.address, place.provisional) for place in board.places] == [
-        (1, "C", True),
-        (2, "D", False),
-        (3, "B", True),
+    assert (board.voters, board.below_30) == (4, 1)
+    assert [(place.place, place.voter, place.provisional) for place in board.places] == [
+        (1, "C\u2026C", True),
+        (2, "D\u2026D", False),
+        (3, "B\u2026B", True),
     ]
 
 
 def test_a_lucky_short_record_does_not_lead_a_long_one() -> None:
     board = leaderboard([voter(30, 19, "lucky"), voter(1_000, 600, "steady")])
 
-    assert [place.address for place in board.places] == ["steady", "lucky"]
+    assert [place.voter for place in board.places] == ["steady\u2026eady", "lucky\u2026ucky"]
 
 
 def test_the_leaderboard_is_at_most_twenty_and_the_same_for_any_order() -> None:
@@ -117,4 +117,4 @@ def test_the_leaderboard_is_at_most_twenty_and_the_same_for_any_order() -> None:
 def test_equal_records_are_ranked_by_their_rounds_and_then_by_address() -> None:
     board = leaderboard([voter(30, 0, "A"), voter(100, 0, "C"), voter(100, 0, "B")])
 
-    assert [place.address for place in board.places] == ["B", "C", "A"]
+    assert [place.voter[0] for place in board.places] == ["B", "C", "A"]

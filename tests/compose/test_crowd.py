@@ -11,10 +11,10 @@ from generator.compose.coins import expected_move
 from generator.compose.rounds import crowd_chances, human_consensus, shared_intelligence
 from generator.compose.scores import hour_statement
 from generator.compose.statistics import crowd_record
-from generator.compose.teacher_lessons import score_place, teacher_lessons
+from generator.compose.teacher_lessons import teacher_lessons
 from generator.compose.tick import Tick
 from generator.values.scores import BacktestScores, CrowdScores, Estimate
-from generator.values.votes import Burst, ChanceSums, LockedCrowd, RecordCrowd, ScoredVoter, Tally
+from generator.values.votes import Burst, ChanceSums, LockedCrowd, RecordCrowd, Tally
 from tests.support import builders
 from tests.support.ranges import how_far
 
@@ -134,14 +134,3 @@ def test_the_scores_of_a_crowd_come_with_rounds_votes_and_both_baselines() -> No
     assert (said.log_score, said.log_score_base_rate, said.log_score_brain) == (1.01, 1.07, 1.04)
     assert said.skill_percent is not None
     assert (said.skill_percent.value, said.skill_percent.low, said.skill_percent.high) == (6.2, -1.0, 13.4)
-
-
-def test_a_place_by_score_hides_most_of_the_address_and_shows_scores_and_interval() -> None:
-    place = ScoredVoter(1, "A" * 50 + "BCDEFGHI", 34, 0.55, 0.65, 0.9, 1.07, Estimate(0.1, 0.02, 0.18), True)
-
-    said = score_place(place)
-
-    assert (said.place, said.voter, said.n, said.provisional) == (1, "AAAAAA…FGHI", 34, True)
-    assert (said.brier, said.brier_base_rate, said.log_score, said.log_score_base_rate) == (0.55, 0.65, 0.9, 1.07)
-    assert said.brier_saved is not None
-    assert (said.brier_saved.value, said.brier_saved.low, said.brier_saved.high) == (0.1, 0.02, 0.18)

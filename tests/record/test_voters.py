@@ -59,7 +59,7 @@ def test_every_voter_of_a_resolved_round_is_counted_once(memory: Memory) -> None
 
     board = memory.view(NOON + 5 * HOUR).leaderboard
 
-    assert (board.voters, board.below, board.places) == (2, 2, ())
+    assert (board.voters, board.below_30, board.places) == (2, 2, ())
     assert len(outcomes) == 4
 
 
@@ -169,4 +169,8 @@ def test_chances_are_scored_for_their_voter_and_the_crowd_and_a_word_for_neither
     assert scores == {first: list(astuple(expected)), second: [None] * 6}
     assert (view.crowd_record.rounds, view.crowd_record.votes) == (2, 2)
     assert view.crowd_record.brier == round(expected.brier / 10**8 / 2, 4)
-    assert (view.leaderboard.scored, view.leaderboard.scored_below, view.leaderboard.by_score) == (1, 1, ())
+    assert (view.leaderboard.gave_chances, view.leaderboard.gave_chances_below_30, view.leaderboard.by_score) == (
+        1,
+        1,
+        (),
+    )

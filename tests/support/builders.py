@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from generator.arena.holds import KIND, HoldTotals
+from generator.arena.rates import shared
 from generator.arena.teacher import ALL
 from generator.brain.columns import Columns
 from generator.brain.derivatives import NO_PRESSURE, Pressure
@@ -26,7 +27,6 @@ from generator.brain.reading import (
     RegimeReading,
     VolatilityOutlook,
 )
-from generator.brain.structure import Counts
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS
@@ -54,7 +54,7 @@ from generator.catalog.words import (
     Trend,
     VolatilityWord,
 )
-from generator.compose.context import DayBefore, Site, Ticks, TickTimes
+from generator.compose.context import DayBefore, Site, TickTimes
 from generator.compose.tick import Tick
 from generator.market.bars import BAR_MS, BarFrame
 from generator.market.history import CAPACITY_BARS
@@ -70,11 +70,13 @@ from generator.market.observation import (
 from generator.values.chances import Probabilities
 from generator.values.hours import Hour, RangeDay, RangeWeek
 from generator.values.ladders import LadderScore, LadderScores, MeanInterval, PartitionScore, ReliabilityBin
+from generator.values.market import BreadthCounts
 from generator.values.ranges import MoveRange
 from generator.values.rounds import Event, Lesson, Round
-from generator.values.scores import CalibrationBin, ForecastScores, HoldRecord, LessonMetrics, Pattern, Rate
+from generator.values.scores import CalibrationBin, ForecastScores, HoldRecord, LessonMetrics, Rate, TeacherPattern
+from generator.values.ticks import TicksBlock
 from generator.values.view import ArenaView
-from generator.values.votes import Burst, LockedCrowd, RankedVoter, RecordCrowd, Tally, VoterRanking
+from generator.values.votes import NO_VOTERS, Burst, LeaderboardPlace, LockedCrowd, RecordCrowd, Tally
 from tests.support.known import rate_of
 from tests.support.markets import market
 from tests.support.ranges import how_far
@@ -274,7 +276,7 @@ def reading() -> BrainReading:
             previous_side=MarketSide.FLAT,
             trend=Trend.UP,
             volatility=VolatilityWord.NORMAL,
-            counts=Counts(5, 2, 0),
+            counts=BreadthCounts(5, 2, 0),
             facts=MarketWeek(
                 usual_day=0.021_234,
                 usual_days=29,
@@ -425,11 +427,21 @@ def arena() -> ArenaView:
             RecordCrowd(4, 0.512_34, 0.300_01, 0.187_65, Tally(2, 1, 1)), (Burst(live_start - 600_000, 9, 8, 7),)
         ),
         patterns=(
-            Pattern(ALL, 46, rate(46, 39.1), rate(46, 34.8), rate(46, 30.4), "Neither was right more often."),
-            Pattern("asset BTC", 12, rate(12, 41.7), rate(12, 33.3), rate(12, 25.0), "12 rounds: too few to tell."),
+            pattern(ALL, 46, (39.1, 34.8, 30.4), "Neither was right more often."),
+            pattern("asset BTC", 12, (41.7, 33.3, 25.0), "12 rounds: too few to tell."),
         ),
-        leaderboard=VoterRanking((RankedVoter(1, "A" * 29 + "B" * 29, rate(41, 58.5), True),), 17, 16),
+        leaderboard=replace(
+            NO_VOTERS,
+            places=(LeaderboardPlace(place=1, voter="AAAAAA\u2026BBBB", hit=rate(41, 58.5), provisional=True),),
+            voters=17,
+            below_30=16,
+        ),
     )
+
+
+def pattern(when: str, rounds: int, percents: tuple[float, float, float], finding: str) -> TeacherPattern:
+    brain, crowd, both_wrong = (shared(rate(rounds, percent)) for percent in percents)
+    return TeacherPattern(when=when, rounds=rounds, brain=brain, crowd=crowd, both_wrong=both_wrong, finding=finding)
 
 
 def ladder_record() -> LadderScores:
@@ -467,7 +479,8 @@ def full_context(mode: SourceMode = SourceMode.LIVE) -> Tick:
         reading=reading(),
         arena=arena(),
         day_before=DayBefore(RegimeLabel.RANGE, 0.612_345, 55.5),
-        ticks=Ticks(1_438, 2, "20261120T095200Z"),
+        ticks=TicksBlock(1_438, 2, 0),
+        last_tick_id="20261120T095200Z",
         closes={asset: tuple((NOW_MS - i * HOUR_MS, PRICES[asset]) for i in range(24, 0, -1)) for asset in ASSETS},
         trends=dict.fromkeys(ASSETS, "up"),
         side=MarketSide.RISING,
@@ -613,7 +626,7 @@ def everything_missing_context() -> Tick:
         reading=None,
         arena=empty_arena(),
         day_before=DayBefore(),
-        ticks=Ticks(0, 0, None),
+        ticks=TicksBlock(0, 0, 0),
     )
 
 
@@ -632,7 +645,7 @@ def young_context() -> Tick:
         previous=None,
         trend=Trend.UNKNOWN,
         volatility=VolatilityWord.UNKNOWN,
-        counts=Counts(0, 0, 0),
+        counts=BreadthCounts(0, 0, 0),
         facts=MarketWeek(),
         risk_score=None,
         drivers=(),
@@ -681,7 +694,9 @@ def void_rounds_context() -> Tick:
 
 def empty_memory_context() -> Tick:
     """The first tick ever: a full market, no past."""
-    return replace(full_context(), arena=empty_arena(), day_before=DayBefore(), ticks=Ticks(0, 0, None))
+    return replace(
+        full_context(), arena=empty_arena(), day_before=DayBefore(), ticks=TicksBlock(0, 0, 0), last_tick_id=None
+    )
 
 
 def open_only_context() -> Tick:

@@ -26,10 +26,10 @@ from generator.values.votes import (
     BallotVerdict,
     Burst,
     ChanceSums,
+    Leaderboard,
     LockedCrowd,
     RecordCrowd,
     Tally,
-    VoterRanking,
     Votes,
 )
 
@@ -303,7 +303,7 @@ def _burst(at_ms: int, votes: int, same_choice: float, new_voters: float) -> Bur
     return Burst(at_ms, votes, same, new)
 
 
-def rank(connection: Connection) -> VoterRanking:
+def rank(connection: Connection) -> Leaderboard:
     """Rank all voters."""
     v = t.voters.c
     query = select(v.address, v.resolved, v.hits, *_SCORES)

@@ -15,6 +15,7 @@ from generator.catalog.words import MarketSide, VolatilityWord
 from generator.record.memory import tables as t
 from generator.record.memory.rows import forget, insert_all, upsert
 from generator.values.hours import Hour
+from generator.values.ticks import TicksBlock
 
 KEPT_TICKS = 130_000  # 90 days
 READ_HOURS_MS = 31 * DAY_MS  # by pages; all are kept
@@ -22,16 +23,6 @@ KEPT_REGIMES = 20_000  # 14 days; rows where the label or the state changed are 
 DAY_TOLERANCE_MS = 30 * MINUTE_MS
 
 _OF_HOUR = tuple(field.name for field in fields(Hour))
-
-
-@dataclass(frozen=True, slots=True)
-class TickCounts:
-    """Ticks published and failed in the last 24 hours, the newest published one, and full minutes without any."""
-
-    published_24h: int
-    failed_24h: int
-    last_tick_id: str | None
-    missed_24h: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +46,20 @@ def store_tick(connection: Connection, tick_id: str, **values: Any) -> None:
     forget(connection, t.ticks, KEPT_TICKS)
 
 
-def count_ticks(connection: Connection, now_ms: int) -> TickCounts:
+def count_ticks(connection: Connection, now_ms: int) -> TicksBlock:
     """Count the ticks of the 24 hours before a time."""
     c = t.ticks.c
     recent = select(c.ok, func.count()).where(c.at_ms > now_ms - DAY_MS, c.at_ms <= now_ms)
     counts: dict[bool, int] = {bool(ok): n for ok, n in connection.execute(recent.group_by(c.ok))}
-    last = select(c.tick_id).where(c.ok.is_(True)).order_by(c.id.desc()).limit(1)
-    tick_id = connection.execute(last).scalar()
-    return TickCounts(counts.get(True, 0), counts.get(False, 0), tick_id, _missed(connection, now_ms))
+    return TicksBlock(counts.get(True, 0), counts.get(False, 0), _missed(connection, now_ms))
+
+
+def last_tick(connection: Connection) -> str | None:
+    """Return the id of the newest tick that was published; None before the first."""
+    c = t.ticks.c
+    newest = select(c.tick_id).where(c.ok.is_(True)).order_by(c.id.desc()).limit(1)
+    tick_id: str | None = connection.execute(newest).scalar()
+    return tick_id
 
 
 def minutes_by_day(connection: Connection) -> dict[int, int]:

@@ -35,6 +35,7 @@ from generator.record.memory.rows import get_meta, put_meta, upsert
 from generator.record.memory.totals import ranges_of_block
 from generator.record.memory.venues import VenueFacts
 from generator.values.hours import Hour, PredictionMade
+from generator.values.ticks import TicksBlock
 from generator.values.view import ArenaView
 from generator.values.votes import Tally
 
@@ -348,10 +349,15 @@ class Memory:
             if published is not None:
                 ballots.done(connection, published)
 
-    def ticks(self, now_ms: int) -> history.TickCounts:
+    def ticks(self, now_ms: int) -> TicksBlock:
         """Count the ticks of the last 24 hours."""
         with self.reading() as connection:
             return history.count_ticks(connection, now_ms)
+
+    def last_tick(self) -> str | None:
+        """Return the id of the newest tick that was published; None before the first."""
+        with self.reading() as connection:
+            return history.last_tick(connection)
 
     def last_published_ms(self) -> int:
         """Return the wall time of the last tick that was published, -1 before the first."""

@@ -19,14 +19,15 @@ from generator.compose.rounds import (
     voters_with_record,
 )
 from generator.compose.statistics import CrowdRecord, crowd_record
-from generator.compose.teacher_lessons import ScorePlace, TeacherLessonsResponse, TeacherPattern
+from generator.compose.teacher_lessons import TeacherLessonsResponse
 from generator.compose.tick import Tick
 from generator.site.charts.now import live_round, shares
 from generator.site.charts.plot import Chart
 from generator.site.words.format import when
 from generator.site.words.votes import votes_shown, votes_words
 from generator.values.rounds import Round
-from generator.values.votes import Burst, Tally
+from generator.values.scores import TeacherPattern
+from generator.values.votes import Burst, ScorePlace, Tally
 
 
 class Place(NamedTuple):
