@@ -169,8 +169,5 @@ def test_chances_are_scored_for_their_voter_and_the_crowd_and_a_word_for_neither
     assert scores == {first: list(astuple(expected)), second: [None] * 6}
     assert (view.crowd_record.rounds, view.crowd_record.votes) == (2, 2)
     assert view.crowd_record.brier == round(expected.brier / 10**8 / 2, 4)
-    assert (view.leaderboard.gave_chances, view.leaderboard.gave_chances_below_30, view.leaderboard.by_score) == (
-        1,
-        1,
-        (),
-    )
+    board = view.leaderboard
+    assert (board.gave_chances, board.gave_chances_below_30, board.by_score) == (1, 1, ())
