@@ -47,7 +47,7 @@ def reports(
     """
     whole = _whole(frame)
     history = History(whole.assets, *(whole.fields[name] for name in ("close", "high", "low")))
-    traded = _traded(whole)
+    traded = traded_in_a_day(whole)
     engine = Engine(Weights.load(), frame.assets)
     said: list[HourSaid] = []
     for row in engine.replay(frame, HOUR_MS):
@@ -113,12 +113,11 @@ def _context(engine: Engine, reading: BrainReading, raw: Raw, bars: BarFrame) ->
     return replace(full, reading=reading, observation=observation, bars=bars, month=engine.month(bars))
 
 
-def _traded(whole: BarFrame) -> FloatArray:
-    """Return what was traded in the day up to each bar, dollars; NaN in the first day."""
+def traded_in_a_day(whole: BarFrame) -> FloatArray:
+    """Return what was traded in the day up to each bar, dollars; NaN before the first is over."""
     each = np.nansum(whole.fields["volume"] * whole.fields["close"], axis=1)
     out = np.full(len(each), np.nan)
-    windows = np.lib.stride_tricks.sliding_window_view(each, DAY).sum(axis=1)
-    out[DAY:] = windows[1:]
+    out[DAY - 1 :] = np.lib.stride_tricks.sliding_window_view(each, DAY).sum(axis=1)
     return out
 
 

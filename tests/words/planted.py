@@ -26,6 +26,7 @@ TURNED: Final = {
     "below": "above",
 }
 _TURNED: Final = re.compile(rf"(?<!a quarter of an hour )\b({'|'.join(TURNED)})\b(?! or down)(?! alike)")
+_COINS_ARE: Final = re.compile(r" coins? (?:are|is) ")
 _SIZE: Final = re.compile(r"(\d+(?:\.\d)?)%")
 _AGO: Final = re.compile(r"\b([a-z]+|\d+) hours ago")
 _CALM_UNTIL: Final = 52  # in 100
@@ -61,7 +62,8 @@ def _turned_round(kind: str, text: str, ground: Ground) -> Iterator[Planted]:
     # Where as many coins are up as down, each is true of half of them.
     days = ground.raw.moves(ground.raw.day)
     is_even = abs(int((days > 0.1).sum()) - int((days < -0.1).sum())) <= int((np.abs(np.abs(days) - 0.1) < 0.012).sum())
-    other = turned(text.partition(" coins are ")[0]) if is_even and kind == "first screen" else turned(text)
+    rest = _COINS_ARE.split(text)[0] if is_even and kind == "first screen" else text
+    other = turned(rest)
     if kind != "call" and not text.startswith(other):
         yield Planted(Row.WAY, kind, turned(text))
 

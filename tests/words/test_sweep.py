@@ -14,10 +14,12 @@ from generator.compose.facts import market_now
 from generator.market.bars import BarFrame
 from generator.market.simulated.market import SimulatedMarket
 from tests.support.builders import full_context
-from tests.words.claims import Row
+from tests.words.claims import Ground, Row
 from tests.words.markets import DAY, eventful
 from tests.words.oracles import complaints
-from tests.words.raw import Raw
+from tests.words.planted import plant
+from tests.words.published import Published
+from tests.words.raw import History, Raw
 from tests.words.said import Prices, every_bar, light_reading
 from tests.words.sweep import Found, check, history_of, stretches, sweep
 from tests.words.table import table
@@ -50,6 +52,15 @@ def test_what_is_planted_is_found(frame: BarFrame) -> None:
 
     assert found.missed == {}
     assert {row.name for row in Row} == set(found.planted)
+
+
+def test_where_as_many_coins_rose_as_fell_neither_way_is_planted() -> None:
+    closes = np.full((2 * DAY, len(ASSETS)), 100.0)
+    closes[-1, :2] = 100.11, 99.89
+    raw = Raw(History(ASSETS, closes, closes, closes), len(closes) - 1)
+    text = "Bitcoin is at $100.11, as it was a day ago. One of seven coins is higher than a day ago."
+
+    assert [case for case in plant([("first screen", text)], Ground(raw, Published())) if case.row is Row.WAY] == []
 
 
 def test_hourly_bars_are_held_against_their_closes(frame: BarFrame) -> None:
