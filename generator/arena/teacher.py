@@ -17,7 +17,7 @@ from generator.arena.scores import Sums, track_record
 from generator.catalog.words import Consensus, PatternType, RoundPhase
 from generator.values.hours import PredictionMade
 from generator.values.rounds import Lesson, Round
-from generator.values.scores import BacktestScores, ForecastScores, LessonMetrics, Rate, TeacherPattern
+from generator.values.scores import BacktestScores, ForecastScores, Rate, TeacherMetrics, TeacherPattern
 from generator.values.votes import Votes
 
 
@@ -53,15 +53,20 @@ class LessonSums:
             patterns={**self.patterns, lesson.pattern_type: self.patterns.get(lesson.pattern_type, 0) + 1},
         )
 
-    def metrics(self, *, backtest: bool = False) -> LessonMetrics:
-        """Show the counts and rates: of the brain over its calls, of the crowd over rounds with one."""
-        return LessonMetrics(
-            lessons_total=self.total,
-            brain=rate(self.brain_hits, self.called, backtest=backtest),
-            crowd=rate(self.crowd_hits, self.crowds, backtest=backtest),
-            agreement=rate(self.agreements, self.compared, backtest=backtest),
-            patterns={pattern: self.patterns.get(pattern, 0) for pattern in PatternType},
-            before_calls=rate(self.before_hits, self.before_calls, backtest=backtest),
+    def metrics(self, warm_up: int) -> TeacherMetrics:
+        """Show the counts and rates: of the brain over its calls, of the crowd over rounds with one.
+
+        Args:
+            warm_up: lessons that the backtest made besides.
+        """
+        return TeacherMetrics(
+            lessons_total=self.total + warm_up,
+            warm_up=warm_up,
+            brain=shared(rate(self.brain_hits, self.called)),
+            before_calls=shared(rate(self.before_hits, self.before_calls)),
+            crowd=shared(rate(self.crowd_hits, self.crowds)),
+            same_answer=shared(rate(self.agreements, self.compared)),
+            patterns={pattern.value: self.patterns.get(pattern, 0) for pattern in PatternType},
         )
 
 

@@ -22,7 +22,7 @@ from generator.compose.body import Body, Percent
 from generator.compose.coins import Moving, moving, published
 from generator.compose.envelope import NoticeResponse, notice_envelope
 from generator.compose.scores import KIND
-from generator.compose.teacher_lessons import LessonInShort, lesson_in_short, lessons_total, teacher_status
+from generator.compose.teacher_lessons import LessonInShort, lesson_in_short, teacher_status
 from generator.compose.tick import Tick
 from generator.values.chances import Probabilities
 from generator.values.rounds import Event, Round
@@ -532,7 +532,7 @@ def teacher(ctx: Tick) -> TeacherSnapshot:
     return TeacherSnapshot(
         status=teacher_status(ctx),
         role=answers.TEACHER_ROLE,
-        lessons_total=lessons_total(ctx),
+        lessons_total=ctx.arena.teacher.lessons_total,
         last_lesson=lesson_in_short(lessons[0]) if lessons else None,
     )
 

@@ -4,7 +4,6 @@ from typing import Final
 
 from pydantic import Field
 
-from generator.arena.rates import shared
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso
 from generator.catalog.text.answers import DEVELOPER_NOTE, NO_LESSONS, PRIVACY_NOTE, TEACHER_ROLE
@@ -14,22 +13,8 @@ from generator.compose.body import Body
 from generator.compose.envelope import NoticeResponse, notice_envelope
 from generator.compose.tick import Tick
 from generator.values.rounds import Lesson
-from generator.values.scores import Rate, TeacherPattern
+from generator.values.scores import TeacherMetrics, TeacherPattern
 from generator.values.votes import Leaderboard
-
-
-class TeacherMetrics(Body):
-    """Counts, and rates over the rounds since the start."""
-
-    lessons_total: int = Field(description="Lessons so far.")
-    warm_up: int = Field(description="How many of them were made by backtest before the start; no rate has them.")
-    brain: Rate = Field(description="How often the call of the brain was right, over rounds with a call.")
-    before_calls: Rate = Field(
-        description="How often its word was right in rounds that were sealed before calls existed, as scored then."
-    )
-    crowd: Rate = Field(description="How often the crowd was right, over rounds with votes.")
-    same_answer: Rate = Field(description="How often brain and crowd gave the same answer, over rounds with votes.")
-    patterns: dict[str, int] = Field(description="Pattern type to its count; no backtest.")
 
 
 class TeacherBrain(Body):
@@ -106,33 +91,14 @@ def teacher_lessons(ctx: Tick) -> TeacherLessonsResponse:
     )
 
 
-def lessons_total(ctx: Tick) -> int:
-    """Return how many lessons there are, those of the backtest too."""
-    return ctx.arena.teacher.lessons_total + ctx.arena.lessons_warm_up
-
-
 def teacher_status(ctx: Tick) -> TeacherStatus:
     """Return learning once there are lessons."""
-    return TeacherStatus.LEARNING if lessons_total(ctx) else TeacherStatus.IDLE
+    return TeacherStatus.LEARNING if ctx.arena.teacher.lessons_total else TeacherStatus.IDLE
 
 
 def teacher_brain(ctx: Tick) -> TeacherBrain:
     """Compose the teacher's state."""
-    metrics = ctx.arena.teacher
-
-    return TeacherBrain(
-        status=teacher_status(ctx),
-        role=TEACHER_ROLE,
-        metrics=TeacherMetrics(
-            lessons_total=lessons_total(ctx),
-            warm_up=ctx.arena.lessons_warm_up,
-            brain=shared(metrics.brain),
-            before_calls=shared(metrics.before_calls),
-            crowd=shared(metrics.crowd),
-            same_answer=shared(metrics.agreement),
-            patterns={word.value: metrics.patterns.get(word, 0) for word in PatternType},
-        ),
-    )
+    return TeacherBrain(status=teacher_status(ctx), role=TEACHER_ROLE, metrics=ctx.arena.teacher)
 
 
 def lesson_row(lesson: Lesson) -> TeacherLesson:

@@ -157,7 +157,7 @@ def _context(site: Site, mode: SourceMode, at: datetime) -> Tick:
             open=None,
             lessons=(),
             events=(),
-            teacher=none.live.lessons.metrics(),
+            teacher=none.live.lessons.metrics(0),
             arena_record=track_record("arena", none.live.arena),
             hourly_record=track_record("hourly", none.live.hourly),
         ),

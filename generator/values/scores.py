@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from generator.catalog.words import Call, PatternType
+from generator.catalog.words import Call
 from generator.values.published import PUBLISHED
 
 
@@ -256,15 +256,26 @@ class ForecastScores:
     earlier: tuple[EarlierChancesRecord, ...] = ()  # what was scored before, by kind, the newest first
 
 
-class LessonMetrics(NamedTuple):
-    """Counts and rates over resolved rounds, those of live play or those of the backtest."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeacherMetrics:
+    """Counts, and rates over the rounds since the start."""
+
+    __pydantic_config__ = PUBLISHED
 
     lessons_total: int
-    brain: Rate  # over rounds with a call
-    crowd: Rate  # over rounds with a crowd
-    agreement: Rate
-    patterns: dict[PatternType, int]
-    before_calls: Rate = NO_ROUNDS  # the brain's words, of rounds sealed before calls
+    """Lessons so far."""
+    warm_up: int
+    """How many of them were made by backtest before the start; no rate has them."""
+    brain: Rate
+    """How often the call of the brain was right, over rounds with a call."""
+    before_calls: Rate
+    """How often its word was right in rounds that were sealed before calls existed, as scored then."""
+    crowd: Rate
+    """How often the crowd was right, over rounds with votes."""
+    same_answer: Rate
+    """How often brain and crowd gave the same answer, over rounds with votes."""
+    patterns: dict[str, int]
+    """Pattern type to its count; no backtest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,8 @@ from generator.values.scores import (
     ForecastScores,
     HoldRecord,
     HorizonRecord,
-    LessonMetrics,
     Rate,
+    TeacherMetrics,
     TeacherPattern,
 )
 from generator.values.votes import NO_VOTERS, Leaderboard, LockedCrowd, Tally
@@ -33,13 +33,12 @@ class ArenaView:
     open: Round | None
     lessons: tuple[Lesson, ...]  # newest first, at most 20
     events: tuple[Event, ...]  # newest first, at most 10
-    teacher: LessonMetrics  # live, as everything that is scored; `backtest` has the backtest
+    teacher: TeacherMetrics  # rates are live, as everything that is scored; `backtest` has the backtest
     arena_record: ForecastScores
     hourly_record: ForecastScores
     how_far: tuple[HorizonRecord, ...] = ()  # live, by horizon
     rounds: dict[RoundPhase, int] = field(default_factory=dict)  # all of them
     rounds_warm_up: int = 0  # how many of these the backtest played
-    lessons_warm_up: int = 0  # lessons of the backtest; `teacher` does not count them
     ballots_counted: int = 0
     ballots_rejected: int = 0
     void: Rate = NO_ROUNDS  # how many of the live rounds that ended were void

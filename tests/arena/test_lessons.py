@@ -99,9 +99,9 @@ def test_metrics_rate_crowd_and_agreement_over_rounds_with_a_crowd() -> None:
     for made in (lesson("BULLISH", "BULLISH", BULLS), lesson("BULLISH", "BULLISH", NO_ONE)):
         sums = sums.plus(made)
 
-    metrics = sums.metrics()
+    metrics = sums.metrics(3)
 
-    assert (metrics.brain.n, metrics.crowd.n, metrics.agreement.n) == (2, 1, 1)
+    assert (metrics.brain.n, metrics.crowd.n, metrics.same_answer.n) == (2, 1, 1)
     assert metrics.patterns[PatternType.NO_CROWD] == 1
     assert set(metrics.patterns) == set(PatternType)
 
@@ -118,11 +118,11 @@ def test_metrics_rate_the_brain_over_its_calls_and_older_words_apart() -> None:
     ]:
         sums = sums.plus(lesson_of(of, tally, NOON))
 
-    metrics = sums.metrics()
+    metrics = sums.metrics(3)
 
     assert (metrics.brain.hits, metrics.brain.n) == (1, 1)
     assert (metrics.before_calls.hits, metrics.before_calls.n) == (1, 2)
     assert (metrics.crowd.hits, metrics.crowd.n) == (3, 4)
-    assert (metrics.agreement.hits, metrics.agreement.n) == (3, 3)
-    assert metrics.lessons_total == 5
+    assert (metrics.same_answer.hits, metrics.same_answer.n) == (3, 3)
+    assert (metrics.lessons_total, metrics.warm_up) == (5 + 3, 3)
     assert metrics.patterns[PatternType.NO_CALL] == 2

@@ -167,8 +167,8 @@ def test_an_arena_in_which_nothing_was_played_counts_nothing() -> None:
         hourly_record=nothing,
     )
 
-    counts = (view.rounds_warm_up, view.lessons_warm_up, view.ballots_counted, view.ballots_rejected, view.log_size)
-    assert counts == (0, 0, 0, 0, 0)
+    counts = (view.rounds_warm_up, view.ballots_counted, view.ballots_rejected, view.log_size)
+    assert counts == (0, 0, 0, 0)
     assert (view.void.n, view.void.hits, view.void.percent, view.void.backtest) == (0, 0, None, False)
     assert (view.leaderboard.places, view.leaderboard.voters, view.leaderboard.below_30) == ((), 0, 0)
     assert (nothing.predictions, nothing.resolved, nothing.void, nothing.warm_up) == (0, 0, 0, 0)

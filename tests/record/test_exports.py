@@ -67,7 +67,7 @@ def test_a_record_begins_with_its_oldest_hour_and_its_lessons_are_of_live_play(p
     live = [lesson for lesson in shown.lessons if not lesson.warm_up]
 
     assert reader.first_ms() == NOON - 2 * HOUR
-    assert shown.lessons_warm_up > 0
+    assert shown.teacher.warm_up > 0
     assert list(reader.published_lessons(0)) == live[::-1] != []
     assert list(reader.published_lessons(live[0].created_ms)) == live[:1]
     assert reader.published_lessons(live[0].created_ms + 1) == ()

@@ -119,12 +119,12 @@ def test_what_was_played_before_the_start_stays_marked(tmp_path: Path) -> None:
 
     marked = sum(row["warm_up"] for row in rows)
     assert (len(rows), marked) == (8, 6)
-    assert (view.arena_record.resolved, view.arena_record.warm_up, view.lessons_warm_up) == (2, 6, 6)
+    assert (view.arena_record.resolved, view.arena_record.warm_up, view.teacher.warm_up) == (2, 6, 6)
     assert view.rounds_warm_up == 6
     assert view.backtest is not None
     assert view.backtest.arena.resolved == 6
     assert view.backtest.hourly.resolved == view.hourly_record.warm_up > 0
-    assert view.teacher.lessons_total == 2
+    assert view.teacher.lessons_total == 2 + 6
     assert view.teacher.brain.n == view.arena_record.hit.n == 2 - view.arena_record.no_calls
 
 

@@ -119,7 +119,7 @@ def run(memory: Memory, moments: Any, **more: Any) -> ArenaView:
         return play_tick(memory, inputs_at(last, **more))
 
 
-def finished(memory: Memory) -> dict[str, dict[str, Any]]:
+def finished(memory: Memory) -> dict[str, Any]:
     rows = memory.resolved_rounds(1_000)
     found = {row["round_id"]: row for row in rows}
     assert len(found) == len(rows)

@@ -135,7 +135,7 @@ def test_a_start_takes_the_totals_that_are_kept_and_counts_nothing(tmp_path: Pat
     again = reopen(played, url_in(tmp_path))
 
     assert list(again.count_again()) == []
-    assert again.view(NOON + 10 * HOUR).lessons_warm_up == 4711
+    assert again.view(NOON + 10 * HOUR).teacher.warm_up == 4711
 
 
 def test_totals_of_another_rule_are_counted_again_week_by_week(tmp_path: Path, memory: Memory) -> None:

@@ -195,7 +195,7 @@ def republish(record: Record, rows: list[dict[str, Any]]) -> None:
 
 
 def test_losses_that_are_left_out_of_the_published_rounds_are_missed(record: Record) -> None:
-    rows = record.memory.resolved_rounds(500)
+    rows: list[Any] = record.memory.resolved_rounds(500)
     republish(record, rows[:2] + rows[3:])
 
     assert (
@@ -268,7 +268,7 @@ def test_rounds_of_another_form_are_one_line(record: Record, body: object) -> No
 
 
 def test_a_repeated_round_and_a_backtested_one_that_does_not_add_up_are_named(record: Record) -> None:
-    rows = record.memory.resolved_rounds(500)
+    rows: list[Any] = record.memory.resolved_rounds(500)
     republish(record, [rows[0], *rows])
     assert "a round is published twice" in run_verify(record.site).output
 

@@ -20,6 +20,7 @@ from generator.record.memory.store import Memory
 from generator.values.votes import Burst, LockedCrowd, RecordCrowd
 from tests.support.arena_inputs import CONFIG, HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick, store_tick, voter
 from tests.support.databases import dump, reopen, url_in
+from tests.support.known import known
 
 NEXT = "BTC-20261120-130000"
 
@@ -158,10 +159,10 @@ def test_chances_are_scored_for_their_voter_and_the_crowd_and_a_word_for_neither
 
     expected = ChanceScores()
     for row in reversed(memory.resolved_rounds(10)):
-        base = row["forecast"]["base_rate"]
+        base = known(row["forecast"])["base_rate"]
         if row["round_id"] != round_at(2):
             chances = (base["down"], base["neutral"], base["up"])
-            expected = expected.plus(given, chances, Prediction(row["outcome"]))
+            expected = expected.plus(given, chances, known(row["outcome"]))
     kept = dump(memory._engine.url.render_as_string())["voters"]
     scores = {address: scores for address, _resolved, _hits, *scores in kept}
     first, second = (address_from_private_key(voter(number)) for number in (0, 1))

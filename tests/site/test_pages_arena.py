@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,7 +75,7 @@ def test_only_simulated_votes_are_called_simulated(simulated: Tally, words: str)
 def test_real_and_simulated_voters_are_rated_apart_on_the_arena_and_the_record() -> None:
     base = view()
     six = {"bullish": 1, "bearish": 5, "neutral": 0}
-    rows = [{**row, "simulated_votes": six} if sum(row["votes"].values()) else row for row in base.rounds]
+    rows: list[Any] = [{**row, "simulated_votes": six} if any(row["votes"].values()) else row for row in base.rounds]
     files = Rendered(replace(base, rounds=rows))
 
     arena_page, record = (_text(files[f"{path}index.html"]) for path in ("/arena/", "/track-record/"))

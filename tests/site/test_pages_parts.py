@@ -19,8 +19,8 @@ from generator.site.pages.rounds import who_was_right
 from generator.site.resources import Resources
 from generator.site.words import format as page_format
 from generator.site.words.reference import Reference, type_name
-from generator.values.scores import BacktestScores, CalibrationBin, LessonMetrics, MoveScores, Rate
-from tests.support.builders import NOW_MS, empty_arena
+from generator.values.scores import BacktestScores, CalibrationBin, MoveScores, Rate
+from tests.support.builders import NOW_MS, empty_arena, teacher
 from tests.support.page_view import Rendered, arena, predictions, view
 from tests.support.ranges import how_far
 
@@ -255,7 +255,7 @@ def test_a_chart_of_reliability_places_each_level_by_what_was_said_and_what_came
 
 
 def test_of_too_few_calls_of_the_brain_the_arena_draws_no_rate_in_its_name() -> None:
-    metrics = LessonMetrics(40, rate(9, 18), rate(20, 40), rate(14, 40), {})
+    metrics = teacher(40, 0, (rate(9, 18), rate(20, 40), rate(14, 40)))
     held = replace(arena(), teacher=metrics)
 
     without = who_was_right(held, (), "Source: a test.")

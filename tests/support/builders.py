@@ -1,6 +1,6 @@
 """Realistic contexts of one tick, made without market or brain. Import these wherever bodies are needed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Final
@@ -73,7 +73,15 @@ from generator.values.ladders import LadderScore, LadderScores, MeanInterval, Pa
 from generator.values.market import BreadthCounts
 from generator.values.ranges import MoveRange
 from generator.values.rounds import Event, Lesson, Round
-from generator.values.scores import CalibrationBin, ForecastScores, HoldRecord, LessonMetrics, Rate, TeacherPattern
+from generator.values.scores import (
+    NO_ROUNDS,
+    CalibrationBin,
+    ForecastScores,
+    HoldRecord,
+    Rate,
+    TeacherMetrics,
+    TeacherPattern,
+)
 from generator.values.ticks import TicksBlock
 from generator.values.view import ArenaView
 from generator.values.votes import NO_VOTERS, Burst, LeaderboardPlace, LockedCrowd, RecordCrowd, Tally
@@ -402,7 +410,7 @@ def arena() -> ArenaView:
         open=round_of(live_start + HOUR_MS, RoundPhase.OPEN),
         lessons=tuple(lesson(number) for number in range(1, 21)),
         events=tuple(Event(NOW_MS - i * 60_000, "round_live", "A round went live.") for i in range(10)),
-        teacher=LessonMetrics(46, rate(46, 39.1), rate(46, 34.8), rate(46, 41.3), {PatternType.BRAIN_ONLY: 18}),
+        teacher=teacher(46, 40, (rate(46, 39.1), rate(46, 34.8), rate(46, 41.3)), {PatternType.BRAIN_ONLY: 18}),
         arena_record=record("arena", 46),
         how_far=how_far(),
         holds=holds(),
@@ -417,7 +425,6 @@ def arena() -> ArenaView:
         hourly_record=record("hourly"),
         rounds={RoundPhase.RESOLVED: 46, RoundPhase.VOID: 2, RoundPhase.LIVE: 1, RoundPhase.OPEN: 1},
         rounds_warm_up=40,
-        lessons_warm_up=40,
         ballots_counted=812,
         ballots_rejected=3,
         void=rate(48, 4.166_67),
@@ -436,6 +443,22 @@ def arena() -> ArenaView:
             voters=17,
             below_30=16,
         ),
+    )
+
+
+def teacher(
+    live: int, warm_up: int, rates: tuple[Rate, Rate, Rate], patterns: Mapping[PatternType, int] = {}
+) -> TeacherMetrics:
+    """Return what so many lessons come to; `rates` are of the brain, of the crowd and of both having one answer."""
+    brain, crowd, same_answer = map(shared, rates)
+    return TeacherMetrics(
+        lessons_total=live + warm_up,
+        warm_up=warm_up,
+        brain=brain,
+        before_calls=NO_ROUNDS,
+        crowd=crowd,
+        same_answer=same_answer,
+        patterns={pattern.value: patterns.get(pattern, 0) for pattern in PatternType},
     )
 
 
@@ -464,7 +487,7 @@ def empty_arena() -> ArenaView:
         open=None,
         lessons=(),
         events=(),
-        teacher=LessonMetrics(0, nothing, nothing, nothing, {}),
+        teacher=teacher(0, 0, (nothing, nothing, nothing)),
         arena_record=record("arena", 0),
         hourly_record=record("hourly", 0),
     )

@@ -35,7 +35,8 @@ from generator.site.pages.render import Pages
 from generator.site.words.reference import Reference
 from generator.values.hours import PredictionMade
 from generator.values.rounds import Lesson, Round
-from generator.values.scores import CalibrationBin, ForecastScores, LessonMetrics
+from generator.values.rows import PublishedRound
+from generator.values.scores import CalibrationBin, ForecastScores
 from generator.values.view import ArenaView
 from generator.values.votes import Tally
 from tests.support import builders
@@ -82,9 +83,7 @@ def rendered(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, emp
     return Rendered(view(mode, known=known, empty=empty))
 
 
-def view_of(
-    ctx: Tick, rounds: Sequence[Mapping[str, Any]] = (), predictions: Sequence[PredictionMade] = ()
-) -> PageView:
+def view_of(ctx: Tick, rounds: Sequence[PublishedRound] = (), predictions: Sequence[PredictionMade] = ()) -> PageView:
     """The pages of a tick and what was played before it."""
     bodies = FreeBodies(compose_free(ctx))
     return PageView(ctx=ctx, bodies=bodies, reference=reference(), rounds=rounds, predictions=predictions)
@@ -148,12 +147,11 @@ def arena(resolved: int = 1204) -> ArenaView:
         lessons=lessons,
         hourly_record=record,
         arena_record=replace(record, kind="arena", resolved=60, hit=rate(21, 60)),
-        teacher=LessonMetrics(60, rate(21, 60), rate(20, 48), rate(14, 48), {}),
-        lessons_warm_up=12,
+        teacher=builders.teacher(60, 12, (rate(21, 60), rate(20, 48), rate(14, 48))),
     )
 
 
-def rounds(number: int = 60) -> list[dict[str, Any]]:
+def rounds(number: int = 60) -> list[Any]:
     """Finished rounds, newest first: right, wrong, void, with and without people."""
     return [_finished(back) for back in range(1, number + 1)]
 

@@ -44,7 +44,7 @@ class Span:
     """What began in a span of time."""
 
     hourly: tuple[PredictionMade, ...]  # predictions that came due or were void, by start and asset
-    rounds: tuple[dict[str, Any], ...]  # rows of `/arena/rounds.json`, by start
+    rounds: tuple[RoundInTheRecord, ...]  # rows of `/arena/rounds.json`, by start
     waiting: int  # how many predictions and rounds have not ended yet
 
 
@@ -161,19 +161,18 @@ def forget_months(connection: Connection) -> None:
     connection.execute(delete(t.meta).where(t.meta.c.key.startswith(NOTE_PREFIX)))
 
 
-def published_rows(connection: Connection, finished: Sequence[Round]) -> list[dict[str, Any]]:
+def published_rows(connection: Connection, finished: Sequence[Round]) -> list[RoundInTheRecord]:
     """Return finished rounds, in their order, as rows of `/arena/rounds.json`."""
     ids = [item.round_id for item in finished]
     lessons = rounds.lesson_by_round(connection, ids)
     votes = locked_votes(connection, ids)
     logged = log.indices(connection, ids)
 
-    rows = []
+    rows: list[RoundInTheRecord] = []
     for item in finished:
         real, simulated = votes.get(item.round_id, Votes())
         row = published_round(item, real.plus(simulated), lessons.get(item.round_id), simulated)
-        in_the_record: RoundInTheRecord = {**row, "log_entries": logged.get(item.round_id, [])}
-        rows.append(dict(in_the_record))
+        rows.append({**row, "log_entries": logged.get(item.round_id, [])})
     return rows
 
 

@@ -35,6 +35,7 @@ from generator.record.memory.rows import get_meta, put_meta, upsert
 from generator.record.memory.totals import ranges_of_block
 from generator.record.memory.venues import VenueFacts
 from generator.values.hours import Hour, PredictionMade
+from generator.values.rows import RoundInTheRecord
 from generator.values.ticks import TicksBlock
 from generator.values.view import ArenaView
 from generator.values.votes import Tally
@@ -273,7 +274,7 @@ class Memory:
             open=taking,
             lessons=rounds.newest_lessons(connection, LESSONS_SHOWN),
             events=rounds.newest_events(connection, EVENTS_SHOWN),
-            teacher=totals.live.lessons.metrics(),
+            teacher=totals.live.lessons.metrics(totals.backtest.lessons.total),
             arena_record=totals.arena_record(),
             hourly_record=totals.hourly_record(),
             backtest=self._cached("backtest", totals.backtest, totals.backtest_scores),
@@ -290,7 +291,6 @@ class Memory:
             ),
             rounds=totals.phases,
             rounds_warm_up=sum(totals.backtest.phases.values()),
-            lessons_warm_up=totals.backtest.lessons.total,
             ballots_counted=counted,
             ballots_rejected=refused,
             void=totals.void(),
@@ -304,7 +304,7 @@ class Memory:
             **of_games,
         )
 
-    def resolved_rounds(self, limit: int) -> list[dict[str, Any]]:
+    def resolved_rounds(self, limit: int) -> list[RoundInTheRecord]:
         """Return the last finished rounds, resolved and void, newest first, as rows of `/arena/rounds.json`."""
         with self.reading() as connection:
             phases = self.totals(connection).phases

@@ -36,6 +36,7 @@ from generator.site.words.days import DAYS_KEPT, archived_since_ms, day_path, ke
 from generator.site.words.reference import Reference
 from generator.site.words.weeks import SETTLED_MS, WEEK_MS, Week, week, week_begins
 from generator.values.hours import Hour, PredictionMade
+from generator.values.rows import RoundInTheRecord
 
 T = TypeVar("T")
 CHARTS_S: Final = 900
@@ -61,7 +62,7 @@ class TickFiles:
     free: FreeBodies
     paid: Mapping[str, Body]  # by product id
     hours: tuple[Hour, ...] = ()
-    rounds: Sequence[Mapping[str, Any]] = ()
+    rounds: Sequence[RoundInTheRecord] = ()
     due: Sequence[PredictionMade] = ()
 
     def days(self) -> list[str]:

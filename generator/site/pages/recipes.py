@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
@@ -40,7 +40,7 @@ from generator.site.pages.landing import Landing, landing, missing
 from generator.site.pages.learn import ChapterPage, LearnPage, chapter_view, learn_view
 from generator.site.pages.practice import ClassPage, Practice, class_view, own_months, practice_view
 from generator.site.pages.record import RecordView, record_view
-from generator.site.pages.rounds import FinishedRound, RoundRow, WhoWasRight, history, who_was_right
+from generator.site.pages.rounds import RoundRow, WhoWasRight, history, who_was_right
 from generator.site.pages.today import examples
 from generator.site.resources import ShippedMonth
 from generator.site.words.days import DAYS_KEPT, Day
@@ -50,6 +50,7 @@ from generator.site.words.record import first_due
 from generator.site.words.reference import Reference
 from generator.site.words.weeks import Week
 from generator.values.hours import PredictionMade
+from generator.values.rows import PublishedRound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +73,7 @@ class PageView:
     ctx: Tick
     bodies: FreeBodies
     reference: Reference = field(default_factory=partial(Reference, {}))
-    rounds: Sequence[Mapping[str, Any]] = ()
+    rounds: Sequence[PublishedRound] = ()
     predictions: Sequence[PredictionMade] = ()
     shares: Mapping[str, SharePicture] = field(default_factory=dict)
     months: Sequence[RecordFile] = ()
@@ -84,10 +85,6 @@ class PageView:
     def share(self, page: SitePage) -> SharePicture | None:
         """Return the picture of a page."""
         return self.shares.get(page.path) or self.shares.get("")
-
-    def finished_rounds(self) -> tuple[FinishedRound, ...]:
-        """Return what the pages read of the rounds, newest first."""
-        return tuple(map(FinishedRound.of, self.rounds))
 
 
 class PlainPage(NamedTuple):
@@ -231,14 +228,14 @@ def _record(_page: SitePage, view: PageView) -> RecordPage:
         view.predictions,
         source,
         view.ctx.freshness.generated_ms,
-        view.finished_rounds(),
+        view.rounds,
     )
     series = {row.name for row in SERIES}
     return RecordPage(record, tuple(file for file in view.months if file.series in series))
 
 
 def _arena(_page: SitePage, view: PageView) -> ArenaPage:
-    rounds = view.finished_rounds()
+    rounds = view.rounds
     return ArenaPage(
         live=live_view(view.ctx, view.bodies.shared_intelligence.price),
         crowd=view.bodies.human_consensus,

@@ -25,10 +25,11 @@ from generator.compose.scores import (
 )
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import coverage, rates, reliability, saved, skills
-from generator.site.pages.rounds import FinishedRound, NamedRate, crowds
+from generator.site.pages.rounds import NamedRate, crowds
 from generator.site.words.record import FirstFigure, far_figure, interval
 from generator.values.hours import PredictionMade
 from generator.values.ladders import MeanInterval, PartitionScore
+from generator.values.rows import PublishedRound
 from generator.values.scores import (
     BacktestScores,
     CalibrationBin,
@@ -263,7 +264,7 @@ def record_view(
     predictions: Sequence[PredictionMade],
     source: Markup | str,
     now_ms: int,
-    rounds: Sequence[FinishedRound] = (),
+    rounds: Sequence[PublishedRound] = (),
 ) -> RecordView:
     """Return what pages/track_record.html reads.
 

@@ -1,8 +1,8 @@
 """Finished rounds of the Arena: what each side answered, and who was right."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
@@ -15,7 +15,8 @@ from generator.catalog.words import Call, PatternType
 from generator.site.charts.plot import Chart
 from generator.site.charts.record import rates
 from generator.site.words.votes import apart
-from generator.values.scores import LessonMetrics, Rate
+from generator.values.rows import PublishedRound
+from generator.values.scores import Rate, TeacherMetrics
 from generator.values.view import ArenaView
 from generator.values.votes import Tally
 
@@ -30,39 +31,6 @@ PATTERNS: Final[dict[PatternType, str]] = {
     PatternType.NO_CROWD: "nobody voted",
     PatternType.NO_CALL: "no call of the brain",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class FinishedRound:
-    """What the pages read of one row of `/arena/rounds.json`."""
-
-    round_id: str
-    asset: str
-    start_ms: int
-    warm_up: bool  # of the backtest
-    prediction: str | None  # None without a forecast
-    called: bool  # whether it was a call; one that was sealed before calls existed counts as its word
-    votes: Mapping[str, Tally]  # of the `real` and the `simulated` voters; who cast none is left out
-    outcome: str | None  # None where the round is void
-    void_reason: str | None
-    change_bps: float | None
-
-    @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Self:
-        """Read a row."""
-        forecast = row["forecast"]
-        return cls(
-            round_id=row["round_id"],
-            asset=row["asset"],
-            start_ms=ms_of(row["start"]),
-            warm_up=row["warm_up"],
-            prediction=forecast["prediction"] if forecast else None,
-            called=bool(forecast) and forecast.get("call") != Call.NONE,
-            votes=dict(apart(Tally(**row["votes"]), Tally(**row["simulated_votes"]))),
-            outcome=row["outcome"],
-            void_reason=row["void_reason"],
-            change_bps=row["change_bps"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,40 +91,49 @@ class WhoWasRight(NamedTuple):
     total: int
 
 
-def history(rounds: Sequence[FinishedRound]) -> tuple[RoundRow, ...]:
+def history(rounds: Sequence[PublishedRound]) -> tuple[RoundRow, ...]:
     """Return what a table of finished rounds shows of the newest of them, newest first."""
     return tuple(map(_history_row, rounds[:HISTORY_SHOWN]))
 
 
-def _history_row(played: FinishedRound) -> RoundRow:
-    outcome = played.outcome
-    counts = [f"{votes.total:,} {who}" for who, votes in played.votes.items()]
+def _history_row(played: PublishedRound) -> RoundRow:
+    outcome = played["outcome"]
+    voted = _votes(played)
+    counts = [f"{votes.total:,} {who}" for who, votes in voted.items()]
 
     return RoundRow(
-        round_id=played.round_id,
-        asset=played.asset,
-        start_ms=played.start_ms,
+        round_id=played["round_id"],
+        asset=played["asset"],
+        start_ms=ms_of(played["start"]),
         brain=_brains_answer(played),
-        people=_judged(_consensus(played, "real"), outcome),
-        simulated=_judged(_consensus(played, "simulated"), outcome),
+        people=_judged(_consensus(voted.get("real")), outcome),
+        simulated=_judged(_consensus(voted.get("simulated")), outcome),
         outcome="void" if outcome is None else OUTCOME[outcome],
         outcome_mark="" if outcome is None else MARKS[OUTCOME[outcome]],
-        moved=signed_bps(played.change_bps),
+        moved=signed_bps(played["change_bps"]),
         votes=", ".join(counts) or "0",
-        void_reason=played.void_reason,
-        warm_up=played.warm_up,
+        void_reason=played["void_reason"],
+        warm_up=played["warm_up"],
     )
 
 
-def _consensus(played: FinishedRound, who: str) -> str | None:
-    votes = played.votes.get(who)
+def _votes(played: PublishedRound) -> dict[str, Tally]:
+    """Return the votes of the `real` and of the `simulated` voters; who cast none is left out."""
+    return dict(apart(Tally(**played["votes"]), Tally(**played["simulated_votes"])))
+
+
+def _consensus(votes: Tally | None) -> str | None:
     return consensus_of(votes) if votes else None
 
 
-def _brains_answer(played: FinishedRound) -> JudgedAnswer:
-    if played.prediction is not None and not played.called:
+def _brains_answer(played: PublishedRound) -> JudgedAnswer:
+    """Judge what was sealed; a forecast that was sealed before calls existed counts as its word."""
+    forecast = played["forecast"]
+    if forecast is None:
+        return _judged(None, played["outcome"])
+    if forecast.get("call") == Call.NONE:
         return JudgedAnswer(NO_CALL, MARKS[NO_CALL], None)
-    return _judged(played.prediction, played.outcome)
+    return _judged(forecast["prediction"], played["outcome"])
 
 
 def _judged(answer: str | None, outcome: str | None) -> JudgedAnswer:
@@ -167,11 +144,11 @@ def _judged(answer: str | None, outcome: str | None) -> JudgedAnswer:
     return JudgedAnswer(words, MARKS.get(words, ""), right)
 
 
-def who_was_right(arena: ArenaView, rounds: Sequence[FinishedRound], source: Markup | str) -> WhoWasRight:
+def who_was_right(arena: ArenaView, rounds: Sequence[PublishedRound], source: Markup | str) -> WhoWasRight:
     """Compare brain and people over all resolved rounds; those of the backtest before the start are apart."""
     metrics = arena.teacher
     people = crowds(metrics, rounds)
-    patterns = tuple(PatternCount(words, metrics.patterns.get(pattern, 0)) for pattern, words in PATTERNS.items())
+    patterns = tuple(PatternCount(words, metrics.patterns.get(pattern.value, 0)) for pattern, words in PATTERNS.items())
 
     chart = rates("right", "The brain", (("Brain", metrics.brain), *people), source, arena.arena_record.chance)
     is_tested = False
@@ -187,21 +164,21 @@ def who_was_right(arena: ArenaView, rounds: Sequence[FinishedRound], source: Mar
         brain=metrics.brain,
         people=people,
         real=people[0].name == PEOPLE,
-        agreement=metrics.agreement,
+        agreement=metrics.same_answer,
         patterns=patterns,
-        warm_up=arena.lessons_warm_up,
-        total=metrics.lessons_total,
+        warm_up=metrics.warm_up,
+        total=metrics.lessons_total - metrics.warm_up,
     )
 
 
-def crowds(metrics: LessonMetrics, rounds: Sequence[FinishedRound]) -> tuple[NamedRate, ...]:
+def crowds(metrics: TeacherMetrics, rounds: Sequence[PublishedRound]) -> tuple[NamedRate, ...]:
     """Return how often the people were right; where a crowd is simulated, both apart over the rounds listed."""
     hits: dict[str, list[bool]] = {"real": [], "simulated": []}
     for played in rounds:
-        if played.outcome is None or played.warm_up:
+        if played["outcome"] is None or played["warm_up"]:
             continue
-        for who, votes in played.votes.items():
-            hits[who].append(consensus_of(votes) == played.outcome)
+        for who, votes in _votes(played).items():
+            hits[who].append(str(consensus_of(votes)) == played["outcome"])
 
     if not hits["simulated"]:
         return (NamedRate(PEOPLE, metrics.crowd),)
