@@ -129,7 +129,6 @@ class GatewaySettings(BaseSettings):
             "nodes are `https://`, or on loopback."
         ),
     )
-    receipt_key_file: Path | None = None
     facilitator_token: SecretStr | None = Field(default=None, description="Sent as a bearer token, never shown.")
     algod_url: HttpUrl | None = Field(
         default=None, description="Node that proves what became of a payment; as for the facilitator."
@@ -137,9 +136,11 @@ class GatewaySettings(BaseSettings):
     algod_token: SecretStr | None = Field(default=None, description="Token of the node.")
     indexer_url: HttpUrl | None = None
     indexer_token: SecretStr | None = None
-    verify_timeout_seconds: float = Field(default=5.0, gt=0, le=60, description="Later is 503 with Retry-After.")
     settle_timeout_seconds: float = Field(
-        default=15.0, gt=0, le=120, description="Later is an unknown outcome, which evidence ends."
+        default=15.0,
+        gt=0,
+        le=120,
+        description="Of the facilitator: later is an unknown outcome, which evidence ends. A verify has a third of it.",
     )
     free_votes_per_address: int = Field(
         default=40,
@@ -255,7 +256,7 @@ class GatewaySettings(BaseSettings):
     @property
     def receipt_key_path(self) -> Path:
         """Where the key that signs receipts lies, if there is one."""
-        return self.receipt_key_file or self.state_dir / "keys" / "receipt.key"
+        return self.state_dir / "keys" / "receipt.key"
 
     @property
     def origin(self) -> str:
@@ -267,6 +268,11 @@ class GatewaySettings(BaseSettings):
     def base_is_loopback(self) -> bool:
         """Whether the base URL can only be reached from this machine."""
         return is_loopback(urlsplit(self.origin).hostname or "")
+
+    @property
+    def verify_timeout_seconds(self) -> float:
+        """How long the facilitator's verify may take; later is 503 with Retry-After."""
+        return self.settle_timeout_seconds / 3
 
     @property
     def chain_network(self) -> Network:

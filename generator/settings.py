@@ -120,9 +120,6 @@ class GeneratorSettings(BaseSettings):
             "`postgresql+psycopg://…` in which several generators elect a leader; unset: a lock file in STATE_DIR."
         ),
     )
-    lease_ttl_seconds: float = Field(
-        3, ge=1, le=300, description="Time after which an unresponsive leader is replaced."
-    )
     base_url: str | None = Field(
         None,
         description=(
@@ -175,14 +172,6 @@ class GeneratorSettings(BaseSettings):
         description=(
             "Key of the transparency log; unset: STATE_DIR/keys/log.key, made at the first start. A key "
             "that never signed the log stops the start."
-        ),
-    )
-    receipt_key_file: Path | None = Field(
-        None,
-        description=(
-            "Key with which the gateway signs receipts, by `emi key receipt --make`; its public half lies next to it "
-            "as `.pub`, and the generator publishes that. Unset: STATE_DIR/keys/receipt.key, and without it no "
-            "receipts."
         ),
     )
     witness_policy: Path | None = Field(
@@ -333,8 +322,7 @@ class GeneratorSettings(BaseSettings):
     @property
     def receipt_keys_path(self) -> Path:
         """The file of the public halves of the receipt keys, if there is one."""
-        key = self.receipt_key_file or self.state_dir / "keys" / "receipt.key"
-        return key.with_suffix(PUBLIC_SUFFIX)
+        return (self.state_dir / "keys" / "receipt.key").with_suffix(PUBLIC_SUFFIX)
 
     @property
     def backup_status_path(self) -> Path:

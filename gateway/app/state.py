@@ -148,11 +148,8 @@ async def open_state(
 
 
 def _receipt_key(settings: GatewaySettings) -> ReceiptKey | None:
-    """Return the key that signs receipts; None where there is none and the operator named no file."""
+    """Return the key that signs receipts, None where there is none."""
     try:
-        key = read_key(settings.receipt_key_path)
+        return read_key(settings.receipt_key_path)
     except ReceiptError as error:
         raise GatewayError(str(error)) from error
-    if key is None and settings.receipt_key_file is not None:
-        raise GatewayError(f"there is no receipt key {settings.receipt_key_file}: `emi key receipt --make` makes one")
-    return key

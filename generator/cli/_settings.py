@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "EMI_"
 FILE: Final = "emi.yaml"
+_REMOVED: Final = {
+    "EMI_LEASE_TTL_SECONDS": "a leader that says nothing is replaced after 3 seconds; remove it",
+    "EMI_RECEIPT_KEY_FILE": "the key of receipts is STATE_DIR/keys/receipt.key; move it there with receipt.pub",
+    "EMI_VERIFY_TIMEOUT_SECONDS": "a verify has a third of EMI_SETTLE_TIMEOUT_SECONDS; remove it",
+}
 _OF_A_SERVICE: Final = re.compile(r"EMI_SERVICE_(HOST|PORT(_\w+)?)|EMI_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?")
 _URL_OF_A_SERVICE: Final = re.compile(r"(tcp|udp|sctp)://")
 
@@ -131,6 +136,8 @@ def _names(kind: type[BaseModel], prefix: str = PREFIX) -> Iterator[tuple[str, b
 def _check_known(name: str, known: Mapping[str, bool], where: str) -> None:
     if name in known:
         return
+    if name in _REMOVED:
+        raise GeneratorError(f"{where}: {name} was removed: {_REMOVED[name]}")
 
     last = name.removeprefix(PREFIX)
     nested = [other for other in known if other.endswith(f"__{last}")]

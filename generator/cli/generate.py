@@ -136,6 +136,7 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int, *,
     from gateway.wire.program import this_program
     from generator.cli._console import print_report, progress_bar
     from generator.clock import SystemClock
+    from generator.lease import DEFAULT_TTL_S
     from generator.runtime.app import build
     from generator.runtime.bootstrap import ensure_bootstrap_in_store
     from generator.runtime.leadership import Leadership, open_lease
@@ -149,7 +150,7 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int, *,
     _print_recording(app.market.source)
     leadership.floor = app.record.memory.epoch()
     # Until a lease that was left behind has expired.
-    patience_s = settings.lease_ttl_seconds + 2 if settings.lease_url else 0.5
+    patience_s = DEFAULT_TTL_S + 2 if settings.lease_url else 0.5
 
     try:
         with leadership.held(patience_s):

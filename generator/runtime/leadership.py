@@ -36,7 +36,7 @@ def open_lease(settings: GeneratorSettings) -> Lease:
         return FileLease(settings.state_dir)
     from generator.wings.postgres_lease import PostgresLease  # noqa: PLC0415  one machine needs no driver
 
-    return PostgresLease(settings.lease_url, settings.lease_ttl_seconds)
+    return PostgresLease(settings.lease_url)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from gateway.wire.networks import DEVNET, MAINNET, TESTNET
         ({"site_url": "s3://bucket/x", "vault_url": "s3://bucket"}, "must lie apart"),
         ({"ledger_url": "postgresql://db.example/x"}, "not supported here"),
         ({"port": 70_000}, "65535"),
-        ({"verify_timeout_seconds": 0}, "greater than 0"),
+        ({"settle_timeout_seconds": 0}, "greater than 0"),
         ({"network": "moonnet"}, "mainnet"),
         ({"trusted_proxies": "10.0.0.0/99"}, "10.0.0.0/99"),
         ({"host": "0.0.0.0"}, "set BASE_URL"),

@@ -170,9 +170,7 @@ async def test_refused_payments_that_wait_for_their_look_up_hold_no_slot(tmp_pat
 async def test_200_buyers_are_with_the_facilitator_at_the_same_time(tmp_path: Path) -> None:
     # As long as a busy machine takes: what is tested is that no one waits for another, as of 100 connections, aiohttp's
     # own limit, a hundred would.
-    async with gateway_app(
-        tmp_path, rate_limit_per_minute=600, verify_timeout_seconds=60, settle_timeout_seconds=120
-    ) as home:
+    async with gateway_app(tmp_path, rate_limit_per_minute=600, settle_timeout_seconds=120) as home:
         home.state.ledger.set_timeout(60)
         home.upstream.hold = asyncio.Event()
         buying = [asyncio.create_task(home.send(home.buyer.pay())) for _ in range(200)]

@@ -31,9 +31,9 @@ def test_a_key_is_made_once_and_replaced_by_rotation_alone(tmp_path: Path) -> No
 
 
 def test_a_key_goes_where_the_setting_says(tmp_path: Path) -> None:
-    emi_here("key", "receipt", "--make", cwd=tmp_path, EMI_RECEIPT_KEY_FILE=str(tmp_path / "mine" / "r.key"))
+    emi_here("key", "log", "--make", cwd=tmp_path, EMI_LOG_KEY_FILE=str(tmp_path / "mine" / "l.key"))
 
-    assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == ["r.key", "r.pub"]
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["l.key"]
 
 
 def test_the_key_of_the_log_is_made_once_added_to_and_left_alone(tmp_path: Path) -> None:

@@ -39,6 +39,9 @@ def test_nested_settings_come_from_file_and_environment_together(monkeypatch: py
         ("EMI_PORT", "70000", "EMI_PORT is '70000'"),
         ("EMI_PORTT", "8402", "unknown setting EMI_PORTT; did you mean EMI_PORT?"),
         ("EMI_ROUND_MINUTES", "30", "unknown setting EMI_ROUND_MINUTES; did you mean EMI_ARENA__ROUND_MINUTES?"),
+        ("EMI_VERIFY_TIMEOUT_SECONDS", "5", "was removed: a verify has a third of EMI_SETTLE_TIMEOUT_SECONDS"),
+        ("EMI_LEASE_TTL_SECONDS", "3", "was removed: .* remove it"),
+        ("EMI_RECEIPT_KEY_FILE", "r.key", "was removed: .*/keys"),
         ("EMI_COLOUR", "red", "unknown setting EMI_COLOUR; valid: EMI_ALERT_CMD"),
         ("EMI_ARENA__ROUND_MINUTES", "7", "must be a divisor of 1440 from 15 to 90, e.g. 15, 20, 30"),
         ("EMI_SOURCE", "magic", "EMI_SOURCE is 'magic'"),
@@ -81,7 +84,7 @@ def test_a_wrong_file_is_one_line(text: str) -> None:
 
 def test_a_secret_is_never_in_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMI_FACILITATOR_TOKEN", "hunter2-very-secret")
-    monkeypatch.setenv("EMI_VERIFY_TIMEOUT_SECONDS", "-1")
+    monkeypatch.setenv("EMI_SETTLE_TIMEOUT_SECONDS", "-1")
 
     with pytest.raises(GeneratorError) as caught:
         gateway_settings()

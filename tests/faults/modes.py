@@ -38,7 +38,7 @@ SUCCESS = {"success": True, "transaction": "B" * 52, "network": "", "payer": ""}
 LIE = answering_json(SUCCESS)
 NAMED = answering_json({"success": False, "errorReason": "invalid_payload", "transaction": "A" * 52, "network": ""})
 INVALID = answering_json({"isValid": False, "invalidReason": "insufficient_funds"})
-HASTY = {"settle_timeout_seconds": 2.0}
+HASTY = {"settle_timeout_seconds": 3.0}
 CHAIN_ERROR = {"algod": SERVER_ERROR, "indexer": BAD_GATEWAY}
 NOT_FOUND = answering_json({"message": "not found"}, 404)
 ABSENT = {"algod": below("/pending/", NOT_FOUND), "indexer": below("/transactions/", NOT_FOUND)}
@@ -177,7 +177,7 @@ VERIFY = tuple(
         {"verify": answer},
         "503 503 | 200 200",
         rule="verdict",
-        limits={"verify_timeout_seconds": 1.0} if answer is never else {},
+        limits=HASTY if answer is never else {},
     )
     for name, answer in {
         "500": SERVER_ERROR,
