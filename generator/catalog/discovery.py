@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from generator.catalog import links
 from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
 from generator.catalog.counts import ASSETS_IN_WORDS, ENDPOINTS_IN_WORDS, PRODUCTS_IN_WORDS
-from generator.catalog.downloads import PublicFile
+from generator.catalog.downloads import DOWNLOADS, PublicFile
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.money import usdc_amount
 from generator.catalog.pages import DOC_PAGES, SitePage
@@ -27,20 +27,6 @@ _PARTIAL_TILE: Final = re.compile(r"(?P<full>/log/tile/.+)\.p/[0-9]+")
 # A file of a release under its generation, /g/<generation>/<path>: it goes away when the release is pruned.
 PINNED_CACHE_CONTROL: Final = "public, max-age=600, immutable"
 _ANSWERS: Final = (*(row.id for row in ENDPOINTS), *(row.id for row in PRODUCTS))
-# JSON that stays as it is over many ticks: it names none.
-LASTING_JSON: Final = frozenset(
-    {links.ROUNDS_JSON, links.LADDER_JSON, links.DAILY_JSON, links.VOTERS_JSON, links.PRACTICE_MONTHS,
-     links.OPENAPI_JSON, links.OPENAPI_FILES, links.DICTIONARY, links.FEED_JSON, links.DOCS_INDEX,
-     links.SAMPLE_REPORT,
-     links.ARD, links.AI_CATALOG, links.RECEIPT_KEYS, *(row.sample for row in PRODUCTS),
-     *(links.openapi_slice(name) for name in _ANSWERS)}
-)  # fmt: skip
-# Every file of a release that is JSON; one that is not here is not published. Immutable files are checked elsewhere.
-JSON_FILES: Final = frozenset(
-    {*(row.path for row in ENDPOINTS), *map(links.reasoning_path, ASSETS), links.STATUS_JSON, *LASTING_JSON}
-)
-
-
 _VOTERS_FILE: Final = re.compile(r"/arena/voters/[A-Z2-7]{2}\.json")
 
 
@@ -206,6 +192,21 @@ DISCOVERY_FILES: Final = (
     PublicFile(links.ARD, "application/json", "What agents may search for here (ARD)"),
     PublicFile(links.AI_CATALOG, "application/json", "The same where earlier drafts of ARD look"),
     PublicFile(links.SECURITY_TXT, "text/plain; charset=utf-8", "Where to report a security problem (RFC 9116)"),
+)
+
+
+_NAMED: Final = (
+    *(file.path for file in (*DOWNLOADS, *DISCOVERY_FILES, *OPENAPI_SLICES)),
+    *(feed.path for feed in FEEDS),
+)
+# JSON that stays as it is over many ticks: it names none.
+LASTING_JSON: Final = frozenset(
+    {*(path for path in _NAMED if path.endswith(".json")),
+     links.DOCS_INDEX, links.SAMPLE_REPORT, links.RECEIPT_KEYS, *(row.sample for row in PRODUCTS)}
+)  # fmt: skip
+# Every file of a release that is JSON; one that is not here is not published. Immutable files are checked elsewhere.
+JSON_FILES: Final = frozenset(
+    {*(row.path for row in ENDPOINTS), *map(links.reasoning_path, ASSETS), links.STATUS_JSON, *LASTING_JSON}
 )
 
 

@@ -13,7 +13,7 @@ from generator.arena.scores import track_record
 from generator.arena.teacher import RunningTotals
 from generator.catalog.assets import ASSETS
 from generator.catalog.downloads import SUMS
-from generator.catalog.links import DAILY_JSON, LADDER_JSON, OPENAPI_JSON, PRACTICE_MONTHS, ROUNDS_JSON
+from generator.catalog.links import OPENAPI_JSON
 from generator.catalog.text.answers import NOT_STARTED
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose_free
@@ -37,8 +37,9 @@ from generator.settings import GeneratorSettings
 from generator.site.files.background import StaticFiles, static_files
 from generator.site.files.downloads import no_downloads
 from generator.site.files.feeds import feeds
-from generator.site.files.record import daily_file, ladder_file, practice_file, rounds_file
+from generator.site.files.record import RecordOfTick
 from generator.site.files.sample import bundled_files
+from generator.site.files.table import record_files
 from generator.site.pages.recipes import PageView
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets, ShippedMonth
@@ -126,12 +127,9 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
     files |= page_files(renderer or Pages(), view, last_good)
     files |= last_good.attempt(Kind.FEED, lambda: feeds(site, mode, (), (), at), "feeds") or {}
 
+    files |= record_files(RecordOfTick(site.project, mode, context.arena, ShippedMonth.load()), last_good)
     downloads = {
         SUMS: lambda: no_downloads(mode).files,
-        ROUNDS_JSON: lambda: rounds_file(site.project, []),
-        DAILY_JSON: lambda: daily_file(site.project, context.arena),
-        LADDER_JSON: lambda: ladder_file(site.project, context.arena),
-        PRACTICE_MONTHS: lambda: practice_file(site.project, ShippedMonth.load()),
         "samples": bundled_files,
     }
     for name, download in downloads.items():

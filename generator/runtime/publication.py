@@ -11,14 +11,7 @@ from generator.arena.holds import KIND
 from generator.catalog.discovery import FEEDS, MENU
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso, price
-from generator.catalog.links import (
-    DAILY_JSON,
-    LADDER_JSON,
-    PRACTICE_MONTHS,
-    RECEIPT_KEYS,
-    ROUNDS_JSON,
-    ROUNDS_PUBLISHED,
-)
+from generator.catalog.links import RECEIPT_KEYS, ROUNDS_PUBLISHED
 from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import Composed
 from generator.compose.body import encode
@@ -31,16 +24,16 @@ from generator.release.vault import Offer
 from generator.runtime.app import App
 from generator.site.files.background import BackgroundRelease, TickFiles
 from generator.site.files.feeds import CHANGES_READ, feeds
-from generator.site.files.record import daily_file, ladder_file, practice_file, rounds_file
+from generator.site.files.record import RecordOfTick
 from generator.site.files.sample import SAMPLE_PATHS
 from generator.site.files.search import search_file
+from generator.site.files.table import made_each_tick, record_files
 from generator.site.pages.practice import own_months
 from generator.site.pages.recipes import PageView
 from generator.site.pages.render import Pages
 from generator.values.hours import Hour
 
 PREDICTIONS_SHOWN: Final = 700
-LASTING: Final = (ROUNDS_JSON, LADDER_JSON, DAILY_JSON, PRACTICE_MONTHS)  # further files that seldom change
 PaidJson = Mapping[str, Mapping[str, Any]]
 """The paid bodies as they are encoded, by product id."""
 
@@ -70,7 +63,7 @@ def publish(app: App, context: Tick, composed: Composed, record: RecordFiles, at
     samples = _samples(app, paid, composed, at)
     files = publisher.variants.add(
         {**_files(app, tick, background, at), **samples, **record.in_release},
-        lasting={*background.lasting, *publisher.assets.files, *LASTING, *SAMPLE_PATHS},
+        lasting={*background.lasting, *publisher.assets.files, *SAMPLE_PATHS, *(row.path for row in made_each_tick())},
     )
     once = {**record.immutable, **background.record.once, **publisher.practice.files}
 
@@ -132,16 +125,14 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         ),
     )
     receipt_keys = last_good.make(Kind.DISCOVERY, (RECEIPT_KEYS,), lambda: receipt_keys_file(app))
-    rounds = last_good.make(
-        Kind.DOWNLOAD,
-        (ROUNDS_JSON,),
-        lambda: rounds_file(publisher.site.project, tick.rounds, context.freshness.offset_ms),
-    )
-    ladders = last_good.make(Kind.DOWNLOAD, (LADDER_JSON,), lambda: ladder_file(publisher.site.project, context.arena))
-    questions = last_good.make(
-        Kind.DOWNLOAD,
-        (DAILY_JSON,),
-        lambda: daily_file(publisher.site.project, context.arena, context.freshness.offset_ms),
+    record = RecordOfTick(
+        publisher.site.project,
+        mode,
+        context.arena,
+        publisher.practice,
+        tick.rounds,
+        own_months(background.record.months),
+        context.freshness.offset_ms,
     )
     view = PageView(
         ctx=context,
@@ -163,10 +154,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         **pages,
         **search_file(pages),
         **{path: encode(body) for path, body in tick.free.by_path.items()},
-        **rounds,
-        **ladders,
-        **questions,
-        **practice_file(publisher.site.project, publisher.practice, own_months(background.record.months), str(mode)),
+        **record_files(record, last_good),
         **receipt_keys,
         **news,
     }

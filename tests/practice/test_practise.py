@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from generator.catalog.links import PRACTICE_MONTHS
+from generator.catalog.words import SourceMode
 from generator.cli import application
-from generator.site.files.record import practice_file
+from generator.compose.body import encode
+from generator.site.files.record import RecordOfTick, practice_file
 from generator.site.resources import ShippedMonth
 from tests.practice.forged import KINDS, passes_changed, unchanged
+from tests.support.builders import empty_arena
 
 PROGRAM = Path(__file__).parents[2] / "docs" / "howto" / "practise.py"
 ORIGIN = "https://example.org"
@@ -20,7 +24,8 @@ ORIGIN = "https://example.org"
 
 def published(path: str) -> Any:
     month = ShippedMonth.load()
-    files = {**month.files, **practice_file("EMI", month)}
+    record = RecordOfTick("EMI", SourceMode.SIMULATED, empty_arena(), month)
+    files = {**month.files, PRACTICE_MONTHS: encode(practice_file(record))}
     return json.loads(files[path.removeprefix(ORIGIN)])
 
 

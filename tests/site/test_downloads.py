@@ -20,7 +20,6 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import ONCE_PREFIXES
 from generator.catalog.downloads import DOWNLOADS, HOURLY_FIELDS, RANGE_FIELDS, ROUND_FIELDS
 from generator.catalog.horizons import HORIZONS
-from generator.catalog.links import DAILY_JSON, LADDER_JSON, PRACTICE_MONTHS, ROUNDS_JSON
 from generator.catalog.words import Call, Prediction, SourceMode
 from generator.errors import PublishError
 from generator.record.audit.entries import Entry
@@ -38,6 +37,7 @@ from generator.site.files.downloads import (
     no_downloads,
     series_csv,
 )
+from generator.site.files.table import made_each_tick
 from generator.site.resources import ShippedMonth
 from tests.support.filled_memory import CAME, fill, game, ms, opened, prediction, record
 
@@ -73,7 +73,7 @@ def test_every_file_that_the_catalog_lists_is_made_and_no_other(memory: Memory) 
     files = made(memory).files
     plain = {path for path in files if not path.endswith((".gz", ".br"))}
 
-    of_a_tick = {ROUNDS_JSON, LADDER_JSON, DAILY_JSON, PRACTICE_MONTHS}
+    of_a_tick = {file.path for file in made_each_tick()}
     assert plain == {row.path for row in DOWNLOADS} - of_a_tick
     assert set(no_downloads(SourceMode.LIVE).files) >= plain
     assert all(files.values())

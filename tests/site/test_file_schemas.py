@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,15 @@ from gateway.wire.receipts import PublicKey, did_document
 from generator.catalog.links import DAILY_JSON, FEED_JSON, OPENAPI_FILES, OPENAPI_JSON, RECEIPT_KEYS, VOTERS_JSON
 from generator.catalog.products import PRODUCTS
 from generator.catalog.words import SourceMode
+from generator.release.last_good import LastGoodFiles
 from generator.runtime.bootstrap import bootstrap_files
 from generator.runtime.tick import tick
 from generator.site.files.feeds import feeds
-from generator.site.files.record import daily_file, ladder_file, rounds_file
+from generator.site.files.record import RecordOfTick
 from generator.site.files.sample import Sold, of_day
-from generator.site.files.schemas import FILE_KINDS
+from generator.site.files.table import FILE_KINDS, record_files
 from generator.site.files.voters import running_voters, voters_of_month
+from generator.site.resources import ShippedMonth
 from tests.record.test_daily import ASKED, MEASURED
 from tests.site.test_feeds import AT, changes, state_changes
 from tests.site.test_voters_files import played
@@ -71,6 +74,8 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         practice_days=[AT],
         questions=arena.daily,
     )
+    scored = replace(full_context().arena, daily=arena.daily)
+    shown = RecordOfTick("EMI", SourceMode.SIMULATED, scored, ShippedMonth.load(), rows, offset_ms=86_400_000)
     key = PublicKey(b"o" * 32, "2026-11-20T11:00:00Z")
     retired = PublicKey(b"p" * 32, "2026-11-20T11:00:00Z", "2026-11-21T00:00:00Z")
     assert len(ballots) == 2
@@ -79,9 +84,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         **month.files,
         **{file.path: data for file, data in month.listed},
         **running_voters(voters, "2026-12", "simulated", files),
-        **rounds_file("EMI", rows, 86_400_000),
-        **daily_file("EMI", arena, 86_400_000),
-        **ladder_file("EMI", full_context().arena),
+        **record_files(shown, LastGoodFiles()),
         FEED_JSON: news[FEED_JSON],
         RECEIPT_KEYS: json.dumps(did_document("https://a.example", [key, retired])).encode(),
         **samples(),

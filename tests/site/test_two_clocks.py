@@ -1,6 +1,5 @@
 """A replay has two clocks: rounds have that of the service, prices that of the market; its pages and bodies say so."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,8 +10,9 @@ from typing import Final
 import pytest
 
 from generator.catalog.words import SourceMode
-from generator.site.files.record import rounds_file
+from generator.site.files.record import RecordOfTick, rounds_file
 from generator.site.pages.recipes import PageView
+from generator.site.resources import ShippedMonth
 from generator.site.words.days import days
 from generator.values.hours import Hour
 from tests.support import builders
@@ -107,5 +107,8 @@ def test_every_body_of_a_replay_says_by_which_clock_rounds_are_dated() -> None:
     bodies = list(by_path.values())
 
     assert all("dated by the clock of the replay" in " ".join(body["limitations"]) for body in bodies)
-    bodies.append(json.loads(rounds_file("Sample", rounds(), OFFSET_MS)["/arena/rounds.json"]))
+    record = RecordOfTick(
+        "Sample", SourceMode.RECORDED, builders.empty_arena(), ShippedMonth.load(), rounds(), offset_ms=OFFSET_MS
+    )
+    bodies.append(dict(rounds_file(record)))
     assert {body["replay"]["offset_seconds"] for body in bodies} == {OFFSET_MS // 1000}

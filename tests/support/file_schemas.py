@@ -14,7 +14,7 @@ from referencing.jsonschema import DRAFT202012
 
 from generator.catalog.links import OPENAPI_JSON
 from generator.compose.body import encode
-from generator.site.files.schemas import FILE_KINDS
+from generator.site.files.table import FILE_KINDS
 from generator.site.openapi.document import openapi
 from generator.site.openapi.files import files_document
 

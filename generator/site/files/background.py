@@ -28,7 +28,7 @@ from generator.site.files.feeds import asset_feeds
 from generator.site.files.history import FILES, Histories, histories
 from generator.site.files.pictures import PICTURES, Drawing, Pictures, drawings, pictures
 from generator.site.files.sample import bundled_as_sold
-from generator.site.files.schemas import FILE_KINDS
+from generator.site.files.table import FILE_KINDS
 from generator.site.openapi.document import openapi, openapi_yaml
 from generator.site.openapi.files import files_document
 from generator.site.openapi.slices import slices

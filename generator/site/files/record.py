@@ -1,16 +1,15 @@
 """Files of the record that stay as they are over many ticks: rounds, daily questions, ladder, months of practice."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired
+from typing import Any, NamedTuple, NotRequired
 
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from generator.arena.daily import published_question
-from generator.catalog.links import DAILY_JSON, LADDER_JSON, PRACTICE_MONTHS, ROUNDS_JSON
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import SourceMode
-from generator.compose.body import Body, encode
+from generator.compose.body import Body
 from generator.site.resources import PracticeFiles, ShippedMonth
 from generator.values.ladders import LadderScore, LadderScores, PartitionScore, ReliabilityBin
 from generator.values.rows import PublishedQuestion, RoundInTheRecord
@@ -102,57 +101,75 @@ class PracticeMonthsFile(TypedDict):
     """Educational notice."""
 
 
-def rounds_file(project: str, rows: Sequence[Any], offset_ms: int | None = None) -> dict[str, bytes]:
-    """Return the record that `emi verify` recomputes, by its path.
+class RecordOfTick(NamedTuple):
+    """What these files are made from.
 
     Args:
-        rows: as the memory gives them.
-        offset_ms: of a replay, by which rounds are dated later than their prices.
+        project: name of the service.
+        mode: what market the own record is of.
+        shipped: the month of practice that comes with the program.
+        rounds: finished ones as the memory gives them, newest first.
+        own: months of practice of the own record, newest first.
+        offset_ms: of a replay, by which its record is dated later than its prices.
     """
-    body: RoundsFile = {"success": True, "project": project, "rounds": list(rows), "disclaimer": DISCLAIMER}
-    if offset_ms is not None:
-        body["replay"] = {"offset_seconds": offset_ms // 1000}
-    return {ROUNDS_JSON: encode(body)}
+
+    project: str
+    mode: SourceMode
+    arena: ArenaView
+    shipped: ShippedMonth
+    rounds: Sequence[Any] = ()
+    own: Sequence[PracticeFiles] = ()
+    offset_ms: int | None = None
 
 
-def daily_file(project: str, arena: ArenaView, offset_ms: int | None = None) -> dict[str, bytes]:
-    """Return the daily questions by their path, the newest first; `offset_ms` as for the rounds."""
-    questions = list(map(published_question, arena.daily))
-    body: DailyFile = {"success": True, "project": project, "questions": questions, "disclaimer": DISCLAIMER}
-    if offset_ms is not None:
-        body["replay"] = {"offset_seconds": offset_ms // 1000}
-    return {DAILY_JSON: encode(body)}
+def rounds_file(record: RecordOfTick) -> RoundsFile:
+    """Return the record that `emi verify` recomputes."""
+    body: RoundsFile = {
+        "success": True,
+        "project": record.project,
+        "rounds": list(record.rounds),
+        "disclaimer": DISCLAIMER,
+    }
+    if record.offset_ms is not None:
+        body["replay"] = {"offset_seconds": record.offset_ms // 1000}
+    return body
 
 
-def ladder_file(project: str, arena: ArenaView) -> dict[str, bytes]:
-    """Return the record of ladder and partition by its path: live, and of the backtest, apart."""
-    body = LadderFile(
+def daily_file(record: RecordOfTick) -> DailyFile:
+    """Return the daily questions, the newest first."""
+    questions = list(map(published_question, record.arena.daily))
+    body: DailyFile = {
+        "success": True,
+        "project": record.project,
+        "questions": questions,
+        "disclaimer": DISCLAIMER,
+    }
+    if record.offset_ms is not None:
+        body["replay"] = {"offset_seconds": record.offset_ms // 1000}
+    return body
+
+
+def ladder_file(record: RecordOfTick) -> LadderFile:
+    """Return the record of ladder and partition: live, and of the backtest, apart."""
+    return LadderFile(
         success=True,
-        project=project,
-        live=_part(arena.ladder_record),
-        backtest=_part(arena.ladder_backtest),
+        project=record.project,
+        live=_part(record.arena.ladder_record),
+        backtest=_part(record.arena.ladder_backtest),
         disclaimer=DISCLAIMER,
     )
-    return {LADDER_JSON: encode(body)}
 
 
 def _part(record: LadderScores) -> LadderPart:
     return LadderPart(levels=record.levels, reliability=record.bins, partition=record.partition)
 
 
-def practice_file(
-    project: str, shipped: ShippedMonth, own: Sequence[PracticeFiles] = (), mode: str = ""
-) -> dict[str, bytes]:
-    """Return the list of the months of practice by its path.
-
-    Args:
-        own: months of the own record, newest first.
-        mode: what market the own record is of.
-    """
-    months = [*(_month(month, mode) for month in own), _month(shipped.month, str(SourceMode.SIMULATED))]
-    body: PracticeMonthsFile = {"success": True, "project": project, "months": months, "disclaimer": DISCLAIMER}
-    return {PRACTICE_MONTHS: encode(body)}
+def practice_file(record: RecordOfTick) -> PracticeMonthsFile:
+    """Return the list of the months of practice."""
+    own = [_month(month, record.mode) for month in record.own]
+    months = [*own, _month(record.shipped.month, SourceMode.SIMULATED)]
+    return {"success": True, "project": record.project, "months": months, "disclaimer": DISCLAIMER}
 
 
-def _month(month: PracticeFiles, mode: str) -> PracticeMonthRow:
-    return {"month": month.month, "items": month.items, "truths": month.truths, "source_mode": mode}
+def _month(month: PracticeFiles, mode: SourceMode) -> PracticeMonthRow:
+    return {"month": month.month, "items": month.items, "truths": month.truths, "source_mode": str(mode)}

@@ -1,6 +1,6 @@
 """The OpenAPI document of the files: record, practice, feed, samples, discovery; each is described by its type."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from pydantic import ConfigDict, create_model
@@ -25,6 +25,7 @@ class FileKind(NamedTuple):
         media_type: as it is served.
         is_always_there: whether each service has it, so that its address is an example.
         is_answer: whether it is an answer of the whole document in another form, whose parts are described there.
+        make: makes it of the record as it is at a tick; None where it is made otherwise, by a module of its own.
     """
 
     path: str
@@ -34,6 +35,7 @@ class FileKind(NamedTuple):
     media_type: str = "application/json"
     is_always_there: bool = True
     is_answer: bool = False
+    make: Callable[[Any], Any] | None = None
 
 
 def files_document(document: Mapping[str, Any], kinds: Sequence[FileKind]) -> dict[str, Any]:

@@ -1,5 +1,10 @@
-"""Every published JSON file apart from the answers, with the type that it is made of."""
+"""The table of files: every published JSON file apart from the answers, the type that it is made of, and what makes it.
 
+The catalog says what a file is for, in DOWNLOADS, DISCOVERY_FILES and FEEDS; discovery and the check of a
+release read them. Publication, the bootstrap release and the OpenAPI document of the files loop over this table.
+"""
+
+from functools import partial
 from typing import Final
 
 from gateway.wire.receipts import DidDocument
@@ -21,12 +26,24 @@ from generator.catalog.links import (
     voters_once,
 )
 from generator.catalog.products import HUMAN_REPORT, PRODUCT_BY_ID, PRODUCTS
+from generator.compose.body import encode
 from generator.practice.items import PracticeItemsFile, PracticeTruthsFile
 from generator.record.audit.ladders import LaddersOfDay
 from generator.record.audit.recount import BallotsFile
+from generator.release.last_good import Kind, LastGoodFiles
 from generator.site.files.discovery import ArdCatalog, Linkset, PaidResources
 from generator.site.files.feeds import JsonFeed
-from generator.site.files.record import DailyFile, LadderFile, PracticeMonthsFile, RoundsFile
+from generator.site.files.record import (
+    DailyFile,
+    LadderFile,
+    PracticeMonthsFile,
+    RecordOfTick,
+    RoundsFile,
+    daily_file,
+    ladder_file,
+    practice_file,
+    rounds_file,
+)
 from generator.site.files.sample import sample_model
 from generator.site.files.search import SearchIndex
 from generator.site.files.voters import VotersFile, VotersIndex, VotersList
@@ -40,8 +57,8 @@ _TYPES: Final = {file.path: file.media_type for file in (*DISCOVERY_FILES, *FEED
 _SAMPLES: Final = {product.id: sample_model(product) for product in PRODUCTS}
 
 FILE_KINDS: Final = (
-    FileKind(ROUNDS_JSON, RoundsFile, "The last finished rounds of the Arena"),
-    FileKind(DAILY_JSON, DailyFile, "The last daily questions"),
+    FileKind(ROUNDS_JSON, RoundsFile, "The last finished rounds of the Arena", make=rounds_file),
+    FileKind(DAILY_JSON, DailyFile, "The last daily questions", make=daily_file),
     FileKind(VOTERS_JSON, VotersIndex, "Which files hold what each voter said"),
     FileKind(voters_file("{prefix}"), VotersFile, "What some voters said in the running month", {"prefix": _PREFIX}),
     FileKind(
@@ -56,8 +73,8 @@ FILE_KINDS: Final = (
         "What some voters said in a month that is over",
         {"month": _MONTH, "prefix": _PREFIX},
     ),
-    FileKind(LADDER_JSON, LadderFile, "How often moves beyond each level happened"),
-    FileKind(PRACTICE_MONTHS, PracticeMonthsFile, "Which months of practice there are"),
+    FileKind(LADDER_JSON, LadderFile, "How often moves beyond each level happened", make=ladder_file),
+    FileKind(PRACTICE_MONTHS, PracticeMonthsFile, "Which months of practice there are", make=practice_file),
     FileKind(
         f"{PRACTICE_FILES}{{month}}-{{digest}}.json",
         PracticeItemsFile,
@@ -107,3 +124,21 @@ FILE_KINDS: Final = (
         RECEIPT_KEYS, DidDocument, "Keys that sign receipts (did:web), where there are any", is_always_there=False
     ),
 )
+
+
+def made_each_tick() -> list[FileKind]:
+    """Return the files that are made of the record at each tick, though they stay as they are over many."""
+    return [file for file in FILE_KINDS if file.make is not None]
+
+
+def record_files(record: RecordOfTick, last_good: LastGoodFiles) -> dict[str, bytes]:
+    """Make the files of the record: path -> bytes; one that fails stays as it was."""
+    files: dict[str, bytes] = {}
+    for file in made_each_tick():
+        files |= last_good.make(Kind.DOWNLOAD, (file.path,), partial(_made, file, record))
+    return files
+
+
+def _made(file: FileKind, record: RecordOfTick) -> dict[str, bytes]:
+    assert file.make is not None
+    return {file.path: encode(file.make(record))}
