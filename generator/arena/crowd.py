@@ -14,7 +14,7 @@ from generator.arena.scores import ORDER
 from generator.arena.scoring import E8, E9, Ratio, brier_e8, log_e9, mean, skill
 from generator.catalog.formats import probabilities
 from generator.values.rounds import Round, Triple
-from generator.values.scores import CrowdScores
+from generator.values.scores import CrowdRecord
 from generator.values.votes import ChanceSums
 
 _PERCENT: Final = 100
@@ -58,22 +58,21 @@ class CrowdSums:
             brain_log=self.brain_log + log_e9(played.probabilities[came]),
         )
 
-    def scores(self) -> CrowdScores:
+    def scores(self) -> CrowdRecord:
         """Return the scores."""
         rounds = self.brier.blocks
         brier = mean(self.brier.above, E8, rounds)
         base_brier = mean(self.brier.below, E8, rounds)
         log_score = mean(self.log.above, E9, rounds)
         base_log = mean(self.log.below, E9, rounds)
-        return CrowdScores(
-            rounds=rounds,
+        return CrowdRecord(
+            n=rounds,
             votes=self.votes,
             brier=brier,
-            base_rate_brier=base_brier,
-            brain_brier=mean(self.brain_brier, E8, rounds),
+            brier_base_rate=base_brier,
+            brier_brain=mean(self.brain_brier, E8, rounds),
             log_score=log_score,
-            base_rate_log_score=base_log,
-            brain_log_score=mean(self.brain_log, E9, rounds),
+            log_score_base_rate=base_log,
+            log_score_brain=mean(self.brain_log, E9, rounds),
             skill_percent=skill(brier, base_brier, self.brier) if rounds >= ENOUGH else None,
-            log_skill_percent=skill(log_score, base_log, self.log) if rounds >= ENOUGH else None,
         )

@@ -18,6 +18,7 @@ from generator.compose.inputs import has_a_month, reading_of
 from generator.market.bars import BarFrame
 from generator.values.chances import Probabilities, SideChances
 from generator.values.published import is_false
+from generator.values.ranges import RangesOfWeek
 
 _HOURS: Final = 24
 DAY_AHEAD: Final = "What the next 24 hours usually do, by hour of the day; null without a month of 5-minute bars."
@@ -109,17 +110,6 @@ class PairRow(Body):
     ahead_correlation: float | None = Field(
         description="Correlation of its move with the other's next one; null without one that leads."
     )
-
-
-class RangesOfWeek(Body):
-    """How the ranges of one asset and horizon held over the last week."""
-
-    moves: int = Field(description="Ranges of the last seven days whose move is known.")
-    held_50: int = Field(description="How many of these moves ended inside the 50% range.")
-    held_90: int = Field(description="How many ended inside the 90% range.")
-    mean_width_90_percent: float = Field(description="Mean width of the 90% ranges, percentage points.")
-    largest_move_percent: float = Field(description="The largest move, either way, percent.")
-    of_backtest: int = Field(description="How many of these the backtest before the start made.")
 
 
 def ladder(ctx: TickContext) -> LadderBlock:
@@ -266,16 +256,5 @@ def ranges_of_week(ctx: TickContext) -> dict[str, dict[str, RangesOfWeek]]:
     found: dict[str, dict[str, RangesOfWeek]] = {}
     for asset in ASSETS:
         rows = {horizon: ctx.arena.week_of_ranges.get((asset, horizon)) for horizon in HORIZONS}
-        found[asset] = {
-            horizon: RangesOfWeek(
-                moves=row.moves,
-                held_50=row.held_50,
-                held_90=row.held_90,
-                mean_width_90_percent=fixed(row.width_90 / row.moves, 3) or 0.0,
-                largest_move_percent=fixed(row.largest, 3) or 0.0,
-                of_backtest=row.of_backtest,
-            )
-            for horizon, row in rows.items()
-            if row and row.moves
-        }
+        found[asset] = {horizon: row for horizon, row in rows.items() if row}
     return {asset: rows for asset, rows in found.items() if rows}

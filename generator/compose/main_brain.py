@@ -37,12 +37,12 @@ from generator.compose.ladder import (
     DayAhead,
     LadderBlock,
     PairRow,
-    RangesOfWeek,
 )
 from generator.compose.market_regime import MarketContext, market_context
 from generator.compose.paid_words import brain_headline, brain_summary_text
 from generator.compose.scores import KIND, Performance, TrackRecord, performance, score_limits, track_record
 from generator.compose.tick import Tick
+from generator.values.ranges import RangesOfWeek
 
 
 class OverallDirection(coins.Agreeing):

@@ -22,7 +22,6 @@ from generator.compose.ladder import (
     LadderBlock,
     PairRow,
     PartitionBlock,
-    RangesOfWeek,
     partition,
 )
 from generator.compose.liquidity_lite import LiquidityLiteAsset, liquidity_asset
@@ -33,6 +32,7 @@ from generator.compose.regime import Regime
 from generator.compose.scores import KIND, TrackRecord, score_limits, track_record
 from generator.compose.spells import Spells
 from generator.compose.tick import Tick
+from generator.values.ranges import RangesOfWeek
 
 
 class AtlasAsset(coins.Weighed, coins.Quoted):

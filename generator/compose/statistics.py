@@ -10,7 +10,7 @@ from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS
 from generator.catalog.products import ATLAS_SCHEMA_VERSION, PRODUCTS
 from generator.catalog.text.answers import DEVELOPER_NOTE
 from generator.catalog.words import RoundPhase, TeacherStatus
-from generator.compose.body import Body, Percent, Score
+from generator.compose.body import Body, Percent
 from generator.compose.envelope import NoticeResponse, notice_envelope
 from generator.compose.holds import RegimeRecord, regime_record
 from generator.compose.scores import (
@@ -22,7 +22,7 @@ from generator.compose.scores import (
 )
 from generator.compose.teacher_lessons import TeacherBrain, teacher_brain
 from generator.compose.tick import Tick
-from generator.values.scores import CrowdScores, Estimate, MoveHourRow
+from generator.values.scores import CrowdRecord, MoveHourRow
 
 
 class MainBrainStatistics(Body):
@@ -42,22 +42,6 @@ class CoreLearning(Body):
     status: TeacherStatus = Field(description="learning once outcomes have been learned from, else idle.")
     outcomes_learned: int | None = Field(description="Resolved outcomes it has learned from; null without a reading.")
     bars_seen: int | None = Field(description="Closed 5-minute bars read; null without a reading.")
-
-
-class CrowdRecord(Body):
-    """Scores of a crowd's mean chances over the rounds in which any were given."""
-
-    n: int = Field(description="Rounds that it was scored on.")
-    votes: int = Field(description="Votes that gave chances, in all of them.")
-    brier: Score = Field(description="Mean three-class Brier score, 0..2, lower is better; null without rounds.")
-    brier_base_rate: Score = Field(description="That of the base rates in the same rounds.")
-    brier_brain: Score = Field(description="That of the brain in the same rounds.")
-    log_score: Score = Field(description="Mean negative log of the outcome's chance, clamped at 0.01.")
-    log_score_base_rate: Score = Field(description="That of the base rates in the same rounds.")
-    log_score_brain: Score = Field(description="That of the brain in the same rounds.")
-    skill_percent: Estimate | None = Field(
-        description="1 - brier / brier_base_rate, percent, with its interval; null below 30 rounds."
-    )
 
 
 class ArenaStatistics(Body):
@@ -154,23 +138,8 @@ def arena(ctx: Tick) -> ArenaStatistics:
         void_rate_percent=shared(view.void).percent,
         rounds_ended=view.void.n,
         record=track_record(view.arena_record),
-        crowd=crowd_record(view.crowd_record),
-        simulated_crowd=crowd_record(view.simulated_crowd_record),
-    )
-
-
-def crowd_record(scores: CrowdScores) -> CrowdRecord:
-    """Compose the scores of a crowd's chances."""
-    return CrowdRecord(
-        n=scores.rounds,
-        votes=scores.votes,
-        brier=scores.brier,
-        brier_base_rate=scores.base_rate_brier,
-        brier_brain=scores.brain_brier,
-        log_score=scores.log_score,
-        log_score_base_rate=scores.base_rate_log_score,
-        log_score_brain=scores.brain_log_score,
-        skill_percent=scores.skill_percent,
+        crowd=view.crowd_record,
+        simulated_crowd=view.simulated_crowd_record,
     )
 
 

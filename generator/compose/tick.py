@@ -19,7 +19,6 @@ from generator.compose.ladder import (
     DayAhead,
     LadderBlock,
     PairRow,
-    RangesOfWeek,
     day_ahead,
     ladder,
     pair_rows,
@@ -29,6 +28,7 @@ from generator.compose.paid_words import paid_facts
 from generator.compose.regime import Regime, changes, regime, tracked_facts
 from generator.compose.report import report_facts
 from generator.compose.spells import Spells, spells
+from generator.values.ranges import RangesOfWeek
 
 
 @dataclass(frozen=True)

@@ -74,17 +74,6 @@ class PredictionMade:
         return move_chance(self.probabilities, self.base_rate)
 
 
-class RangeWeek(NamedTuple):
-    """How the ranges of one asset and horizon held over the last week."""
-
-    moves: int  # ranges whose move is known
-    held_50: int
-    held_90: int
-    width_90: float  # sum of the widths of the 90% ranges, percentage points
-    largest: float  # size of the largest move, percent
-    of_backtest: int
-
-
 class RangeDay(NamedTuple):
     """The ranges of the default asset that came due within the last day."""
 

@@ -96,6 +96,26 @@ class RangeForecast(MoveRange):
     """What their exponentially weighted mean takes for it."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangesOfWeek:
+    """How the ranges of one asset and horizon held over the last week."""
+
+    __pydantic_config__ = PUBLISHED
+
+    moves: int
+    """Ranges of the last seven days whose move is known."""
+    held_50: int
+    """How many of these moves ended inside the 50% range."""
+    held_90: int
+    """How many ended inside the 90% range."""
+    mean_width_90_percent: float
+    """Mean width of the 90% ranges, percentage points."""
+    largest_move_percent: float
+    """The largest move, either way, percent."""
+    of_backtest: int
+    """How many of these the backtest before the start made."""
+
+
 def interval_score(low: Figure, high: Figure, missing: float, move: Figure) -> Figure:
     """Return the width of a range, plus a fine for a move outside it: 2 / missing times the distance to the range.
 

@@ -177,23 +177,43 @@ class HoldRecord:
     earlier: Mapping[str | None, int] = field(default_factory=dict)  # None: from before kinds were stored
 
 
-@dataclass(frozen=True, slots=True)
-class CrowdScores:
-    """Scores of a crowd's mean chances over the rounds in which it gave some, and of the brain's in the same rounds.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrowdRecord:
+    """Scores of a crowd's mean chances over the rounds in which any were given."""
 
-    Three-class Brier 0..2 and log score; skill is against the base rate, in percent, its interval over rounds.
-    """
+    __pydantic_config__ = PUBLISHED
 
-    rounds: int = 0
-    votes: int = 0  # that gave chances, in all of them
-    brier: float | None = None
-    base_rate_brier: float | None = None
-    brain_brier: float | None = None
-    log_score: float | None = None
-    base_rate_log_score: float | None = None
-    brain_log_score: float | None = None
-    skill_percent: Estimate | None = None
-    log_skill_percent: Estimate | None = None
+    n: int
+    """Rounds that it was scored on."""
+    votes: int
+    """Votes that gave chances, in all of them."""
+    brier: float | None
+    """Mean three-class Brier score, 0..2, lower is better; null without rounds."""
+    brier_base_rate: float | None
+    """That of the base rates in the same rounds."""
+    brier_brain: float | None
+    """That of the brain in the same rounds."""
+    log_score: float | None
+    """Mean negative log of the outcome's chance, clamped at 0.01."""
+    log_score_base_rate: float | None
+    """That of the base rates in the same rounds."""
+    log_score_brain: float | None
+    """That of the brain in the same rounds."""
+    skill_percent: Estimate | None
+    """1 - brier / brier_base_rate, percent, with its interval; null below 30 rounds."""
+
+
+NO_CROWD: Final = CrowdRecord(
+    n=0,
+    votes=0,
+    brier=None,
+    brier_base_rate=None,
+    brier_brain=None,
+    log_score=None,
+    log_score_base_rate=None,
+    log_score_brain=None,
+    skill_percent=None,
+)
 
 
 @dataclass(frozen=True, slots=True)

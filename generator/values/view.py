@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from generator.catalog.words import RoundPhase
-from generator.values.hours import RangeDay, RangeWeek
+from generator.values.hours import RangeDay
 from generator.values.ladders import NO_LADDER_SCORES, LadderScores
 from generator.values.questions import DailyQuestion
+from generator.values.ranges import RangesOfWeek
 from generator.values.rounds import Event, Lesson, Round
 from generator.values.scores import (
+    NO_CROWD,
     NO_ROUNDS,
     BacktestScores,
-    CrowdScores,
+    CrowdRecord,
     ForecastScores,
     HoldRecord,
     HorizonRecord,
@@ -48,10 +50,10 @@ class ArenaView:
     crowd: LockedCrowd | None = None  # of the live round
     patterns: tuple[TeacherPattern, ...] = ()
     leaderboard: Leaderboard = NO_VOTERS
-    crowd_record: CrowdScores = field(default_factory=CrowdScores)  # live, of real votes that gave chances
-    simulated_crowd_record: CrowdScores = field(default_factory=CrowdScores)
+    crowd_record: CrowdRecord = NO_CROWD  # live, of real votes that gave chances
+    simulated_crowd_record: CrowdRecord = NO_CROWD
     backtest: BacktestScores | None = None  # None where there was none
-    week_of_ranges: Mapping[tuple[str, str], RangeWeek] = field(default_factory=dict)  # by asset and horizon
+    week_of_ranges: Mapping[tuple[str, str], RangesOfWeek] = field(default_factory=dict)  # by asset and horizon
     day_of_ranges: RangeDay | None = None
     rare_levels: frozenset[tuple[str, float]] = frozenset()  # of the ladder: horizon and level, percent
     daily: tuple[DailyQuestion, ...] = ()  # the last questions, newest first

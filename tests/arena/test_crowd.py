@@ -65,10 +65,10 @@ def test_a_crowd_is_scored_in_the_rounds_in_which_it_gave_chances() -> None:
     own = sum(brier(mean, came) for mean, came in cases) / n
     base = sum(brier(BASE, came) for _, came in cases) / n
     assert 0 < n < 50
-    assert (scores.rounds, scores.votes) == (n, sum(given.votes for _, given in rounds))
+    assert (scores.n, scores.votes) == (n, sum(given.votes for _, given in rounds))
     assert scores.brier == pytest.approx(own, abs=6e-5)
-    assert scores.base_rate_brier == pytest.approx(base, abs=6e-5)
-    assert scores.brain_brier == pytest.approx(sum(brier((0.2, 0.3, 0.5), came) for _, came in cases) / n, abs=6e-5)
+    assert scores.brier_base_rate == pytest.approx(base, abs=6e-5)
+    assert scores.brier_brain == pytest.approx(sum(brier((0.2, 0.3, 0.5), came) for _, came in cases) / n, abs=6e-5)
     assert scores.log_score == pytest.approx(sum(log_score(mean, came) for mean, came in cases) / n, abs=6e-5)
     assert known(scores.skill_percent).value == pytest.approx(100 * (1 - own / base), abs=0.1)
 

@@ -10,10 +10,9 @@ from generator.catalog.words import Consensus
 from generator.compose.coins import expected_move
 from generator.compose.rounds import crowd_chances, human_consensus, shared_intelligence
 from generator.compose.scores import hour_statement
-from generator.compose.statistics import crowd_record
 from generator.compose.teacher_lessons import teacher_lessons
 from generator.compose.tick import Tick
-from generator.values.scores import BacktestScores, CrowdScores, Estimate
+from generator.values.scores import BacktestScores
 from generator.values.votes import Burst, ChanceSums, LockedCrowd, RecordCrowd, Tally
 from tests.support import builders
 from tests.support.ranges import how_far
@@ -119,18 +118,3 @@ def test_where_no_vote_gave_chances_the_mean_is_null() -> None:
     said = crowd_chances(builders.full_context())
 
     assert (said.n, said.chances, said.simulated_n, said.simulated_chances) == (0, None, 0, None)
-
-
-def test_the_scores_of_a_crowd_come_with_rounds_votes_and_both_baselines() -> None:
-    scores = CrowdScores(
-        rounds=40, votes=90, brier=0.61, base_rate_brier=0.65, brain_brier=0.63, log_score=1.01,
-        base_rate_log_score=1.07, brain_log_score=1.04, skill_percent=Estimate(6.2, -1.0, 13.4),
-    )  # fmt: skip
-    said = crowd_record(scores)
-
-    assert {name: getattr(said, name) for name in ("n", "votes", "brier", "brier_base_rate", "brier_brain")} == {
-        "n": 40, "votes": 90, "brier": 0.61, "brier_base_rate": 0.65, "brier_brain": 0.63,
-    }  # fmt: skip
-    assert (said.log_score, said.log_score_base_rate, said.log_score_brain) == (1.01, 1.07, 1.04)
-    assert said.skill_percent is not None
-    assert (said.skill_percent.value, said.skill_percent.low, said.skill_percent.high) == (6.2, -1.0, 13.4)

@@ -7,11 +7,10 @@ from generator.brain.derivatives import Pressure
 from generator.brain.ladder import Partition
 from generator.compose.coins import ranges
 from generator.compose.derivatives import funding
-from generator.compose.ladder import asset_partition, ranges_of_week
+from generator.compose.ladder import asset_partition
 from generator.compose.rounds import crowd_by_record, human_consensus_block, vote_bursts
 from generator.compose.tick import Tick
 from generator.values.chances import Probabilities
-from generator.values.hours import RangeWeek
 from generator.values.ranges import MoveRange
 from generator.values.votes import Burst, LockedCrowd, RecordCrowd, Tally
 from tests.support.builders import asset_observation, full_context
@@ -77,13 +76,3 @@ def test_a_crowd_of_one_mind_and_a_burst_of_known_voters_have_shares_of_zero() -
     assert by_record is not None
     assert (by_record.bullish_percent, by_record.bearish_percent, by_record.neutral_percent) == (100.0, 0.0, 0.0)
     assert (burst.votes, burst.same_choice_percent, burst.new_voters_percent) == (20, 0.0, 0.0)
-
-
-def test_a_week_without_a_move_has_ranges_without_a_width() -> None:
-    full = full_context()
-    week = {("BTC", "1h"): RangeWeek(7, 7, 7, 0.0, 0.0, 0)}
-
-    made = ranges_of_week(replace(full, arena=replace(full.arena, week_of_ranges=week)))
-
-    row = made["BTC"]["1h"]
-    assert (row.moves, row.held_90, row.mean_width_90_percent, row.largest_move_percent) == (7, 7, 0.0, 0.0)

@@ -10,7 +10,8 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import Call, Prediction
 from generator.record.memory import hours as stored
 from generator.record.memory.store import Memory
-from generator.values.hours import Move, PredictionMade, RangeDay, RangeWeek
+from generator.values.hours import Move, PredictionMade, RangeDay
+from generator.values.ranges import RangesOfWeek
 from tests.support import filled_memory
 from tests.support.arena_inputs import HOUR, NOON
 from tests.support.databases import url_in
@@ -116,12 +117,12 @@ def test_the_ranges_of_the_week_are_those_of_each_stored_forecast(tmp_path: Path
     ended = [one for one in week if "4h" in one.moves and one.ranges]
     cases = [(one, (one.ranges or {})["4h"], move) for one in ended if (move := one.moves["4h"].move) is not None]
     assert len(cases) > 10
-    assert found["ETH", "4h"] == RangeWeek(
+    assert found["ETH", "4h"] == RangesOfWeek(
         moves=len(cases),
         held_50=sum(said.low_50 <= move <= said.high_50 for _, said, move in cases),
         held_90=sum(said.low_90 <= move <= said.high_90 for _, said, move in cases),
-        width_90=sum(said.high_90 - said.low_90 for _, said, _ in cases),
-        largest=max(abs(move) for *_, move in cases),
+        mean_width_90_percent=round(sum(said.high_90 - said.low_90 for _, said, _ in cases) / len(cases), 3),
+        largest_move_percent=round(max(abs(move) for *_, move in cases), 3),
         of_backtest=sum(one.warm_up for one, *_ in cases),
     )
 

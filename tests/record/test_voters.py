@@ -168,7 +168,7 @@ def test_chances_are_scored_for_their_voter_and_the_crowd_and_a_word_for_neither
     first, second = (address_from_private_key(voter(number)) for number in (0, 1))
     assert expected.rounds == 2
     assert scores == {first: list(astuple(expected)), second: [None] * 6}
-    assert (view.crowd_record.rounds, view.crowd_record.votes) == (2, 2)
+    assert (view.crowd_record.n, view.crowd_record.votes) == (2, 2)
     assert view.crowd_record.brier == round(expected.brier / 10**8 / 2, 4)
     board = view.leaderboard
     assert (board.gave_chances, board.gave_chances_below_30, board.by_score) == (1, 1, ())

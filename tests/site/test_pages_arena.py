@@ -14,13 +14,12 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.compose.rounds import CrowdChances
 from generator.compose.scores import against, hour_of
-from generator.compose.statistics import CrowdRecord
 from generator.site.pages.arena import burst_words, chances_words, crowd_scores, record_words
 from generator.site.pages.recipes import PageView
 from generator.site.pages.record import headline
 from generator.site.words.reference import Reference
 from generator.values.chances import Probabilities
-from generator.values.scores import Estimate
+from generator.values.scores import CrowdRecord, Estimate
 from generator.values.votes import Burst, LockedCrowd, RecordCrowd, Tally
 from tests.support import builders
 from tests.support.builders import CONTEXTS, NOW_MS, SEALED_PROBABILITIES, SEALED_SALT

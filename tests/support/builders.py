@@ -68,10 +68,10 @@ from generator.market.observation import (
     SourceHealth,
 )
 from generator.values.chances import Probabilities
-from generator.values.hours import Hour, RangeDay, RangeWeek
+from generator.values.hours import Hour, RangeDay
 from generator.values.ladders import LadderScore, LadderScores, MeanInterval, PartitionScore, ReliabilityBin
 from generator.values.market import BreadthCounts
-from generator.values.ranges import MoveRange
+from generator.values.ranges import MoveRange, RangesOfWeek
 from generator.values.rounds import Event, Lesson, Round
 from generator.values.scores import (
     NO_ROUNDS,
@@ -415,7 +415,14 @@ def arena() -> ArenaView:
         how_far=how_far(),
         holds=holds(),
         week_of_ranges={
-            (asset, horizon): RangeWeek(160, 81, 145, 160 * 1.2345 * (place + 1), 3.2109, 7)
+            (asset, horizon): RangesOfWeek(
+                moves=160,
+                held_50=81,
+                held_90=145,
+                mean_width_90_percent=round(160 * 1.2345 * (place + 1) / 160, 3),
+                largest_move_percent=3.211,
+                of_backtest=7,
+            )
             for asset in ASSETS
             for place, horizon in enumerate(HORIZONS)
         },

@@ -92,7 +92,7 @@ class RoundLog:
         record = self.record()
         lines = [score_line("brain, rounds in the log", record)] if record.resolved else []
         crowds = (("people", self.crowd.scores()), ("simulated voters", self.simulated_crowd.scores()))
-        lines += [crowd_line(f"{who} in the log", scores) for who, scores in crowds if scores.rounds]
+        lines += [crowd_line(f"{who} in the log", scores) for who, scores in crowds if scores.n]
         if self.voted:
             older = f"; {self.voted_before} older rounds with votes were not" if self.voted_before else ""
             lines.append(

@@ -5,7 +5,7 @@ from typing import Any
 
 from generator.arena.rates import in_full
 from generator.catalog.counts import quantity
-from generator.values.scores import CrowdScores, ForecastScores, HorizonRecord
+from generator.values.scores import CrowdRecord, ForecastScores, HorizonRecord
 
 
 def score_line(name: str, record: ForecastScores) -> str:
@@ -37,26 +37,26 @@ def scores_of(record: ForecastScores) -> dict[str, Any]:
     }
 
 
-def crowd_scores_of(scores: CrowdScores) -> dict[str, Any]:
+def crowd_scores_of(scores: CrowdRecord) -> dict[str, Any]:
     """Write the scores of a crowd's chances as they go into the log once a day."""
     return {
-        "rounds": scores.rounds,
+        "rounds": scores.n,
         "votes": scores.votes,
         "brier": scores.brier,
-        "base_rate_brier": scores.base_rate_brier,
-        "brain_brier": scores.brain_brier,
+        "base_rate_brier": scores.brier_base_rate,
+        "brain_brier": scores.brier_brain,
         "log_score": scores.log_score,
-        "base_rate_log_score": scores.base_rate_log_score,
-        "brain_log_score": scores.brain_log_score,
+        "base_rate_log_score": scores.log_score_base_rate,
+        "brain_log_score": scores.log_score_brain,
     }
 
 
-def crowd_line(name: str, scores: CrowdScores) -> str:
+def crowd_line(name: str, scores: CrowdRecord) -> str:
     """Return what a crowd's chances were worth, in one line."""
     return (
-        f"{name}: {quantity(scores.votes, 'vote')} with chances in {quantity(scores.rounds, 'round')}, "
+        f"{name}: {quantity(scores.votes, 'vote')} with chances in {quantity(scores.n, 'round')}, "
         f"Brier {scores.brier} (base rate "
-        f"{scores.base_rate_brier}, the brain in the same rounds {scores.brain_brier})"
+        f"{scores.brier_base_rate}, the brain in the same rounds {scores.brier_brain})"
     )
 
 

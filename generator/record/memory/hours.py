@@ -3,6 +3,7 @@
 Every function takes the connection of the transaction.
 """
 
+from collections.abc import Sequence
 from functools import partial
 
 from sqlalchemy import BindParameter, Connection, and_, bindparam, case, func, or_, select, union
@@ -15,14 +16,15 @@ from generator.arena.inputs import PlayInputs
 from generator.arena.sealed import SaltOf
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS
+from generator.catalog.formats import rounded
 from generator.catalog.horizons import DAY, HOUR
 from generator.catalog.words import Prediction
 from generator.record.audit.entries import Entry, hour_entries
 from generator.record.memory import tables as t
 from generator.record.memory.game import GameStore, last_outcome, store_changes
 from generator.record.memory.rows import values_in
-from generator.values.hours import Move, PredictionMade, RangeDay, RangeWeek
-from generator.values.ranges import RangeForecast
+from generator.values.hours import Move, PredictionMade, RangeDay
+from generator.values.ranges import RangeForecast, RangesOfWeek
 
 _P = t.predictions.c
 _NOW: BindParameter[int] = bindparam("now_ms")
@@ -72,7 +74,7 @@ def settled_predictions(connection: Connection, limit: int) -> tuple[PredictionM
     return values_in(connection, PredictionMade, query)
 
 
-def week_of_ranges(connection: Connection, now_ms: int) -> dict[tuple[str, str], RangeWeek]:
+def week_of_ranges(connection: Connection, now_ms: int) -> dict[tuple[str, str], RangesOfWeek]:
     """Return how the ranges that began in the last seven days held, by asset and horizon.
 
     It is asked again after each move, so it reads the columns that it needs and makes no prediction of each row.
@@ -82,23 +84,26 @@ def week_of_ranges(connection: Connection, now_ms: int) -> dict[tuple[str, str],
         c.start_ms > now_ms - 7 * DAY_MS, c.start_ms <= now_ms, c.ranges.is_not(None), c.moves.is_not(None)
     )
 
-    found: dict[tuple[str, str], RangeWeek] = {}
+    judged: dict[tuple[str, str], list[tuple[RangeForecast, float, bool]]] = {}
     for asset, warm_up, ranges, moves in connection.execute(query):
         said = read_json(ranges)
         for horizon, came in read_json(moves).items():
-            if came["move"] is None:
-                continue
-            within = RangeForecast(**said[horizon])
-            before = found.get((asset, horizon), RangeWeek(0, 0, 0, 0.0, 0.0, 0))
-            found[asset, horizon] = RangeWeek(
-                moves=before.moves + 1,
-                held_50=before.held_50 + int(within.holds_50(came["move"])),
-                held_90=before.held_90 + int(within.holds_90(came["move"])),
-                width_90=before.width_90 + within.width_90,
-                largest=max(before.largest, abs(came["move"])),
-                of_backtest=before.of_backtest + int(warm_up),
-            )
-    return found
+            if came["move"] is not None:
+                judged.setdefault((asset, horizon), []).append((RangeForecast(**said[horizon]), came["move"], warm_up))
+    return {key: _held(cases) for key, cases in judged.items()}
+
+
+def _held(cases: Sequence[tuple[RangeForecast, float, bool]]) -> RangesOfWeek:
+    """Count how ranges held, from each with its move and whether the backtest made it."""
+    width = sum(within.width_90 for within, _, _ in cases) / len(cases)
+    return RangesOfWeek(
+        moves=len(cases),
+        held_50=sum(within.holds_50(move) for within, move, _ in cases),
+        held_90=sum(within.holds_90(move) for within, move, _ in cases),
+        mean_width_90_percent=rounded(width, 3),
+        largest_move_percent=rounded(max(abs(move) for _, move, _ in cases), 3),
+        of_backtest=sum(warm_up for _, _, warm_up in cases),
+    )
 
 
 def day_of_ranges(connection: Connection, now_ms: int) -> RangeDay | None:

@@ -18,7 +18,6 @@ from generator.compose.rounds import (
     live_bursts,
     voters_with_record,
 )
-from generator.compose.statistics import CrowdRecord, crowd_record
 from generator.compose.teacher_lessons import TeacherLessonsResponse
 from generator.compose.tick import Tick
 from generator.site.charts.now import live_round, shares
@@ -26,7 +25,7 @@ from generator.site.charts.plot import Chart
 from generator.site.words.format import when
 from generator.site.words.votes import votes_shown, votes_words
 from generator.values.rounds import Round
-from generator.values.scores import TeacherPattern
+from generator.values.scores import CrowdRecord, TeacherPattern
 from generator.values.votes import Burst, ScorePlace, Tally
 
 
@@ -111,7 +110,7 @@ class LiveView(NamedTuple):
 def crowds_scores(ctx: Tick) -> tuple[str, ...]:
     """Say what the chances of real and of simulated voters were worth."""
     records = (("real", ctx.arena.crowd_record), ("simulated", ctx.arena.simulated_crowd_record))
-    return tuple(words for who, scores in records if (words := crowd_scores(crowd_record(scores), who)))
+    return tuple(words for who, scores in records if (words := crowd_scores(scores, who)))
 
 
 def voters(body: TeacherLessonsResponse) -> Voters:
