@@ -18,6 +18,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from yarl import URL
 
+from gateway.wire import ports
 from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.inbox import inbox_of
 from gateway.wire.loopback import is_loopback
@@ -113,7 +114,7 @@ class GatewaySettings(BaseSettings):
     project: str = Field(default="Educational Market Intelligence", min_length=1, max_length=80)
     contact: str | None = None
     host: str = "127.0.0.1"
-    port: int = Field(default=8402, ge=0, le=65535)
+    port: int = Field(default=ports.GATEWAY, ge=0, le=65535)
     network: Literal["mainnet", "testnet", "devnet"] = "devnet"
     play: bool = False
     pay_to: AlgorandAddress | None = Field(

@@ -8,12 +8,14 @@ from urllib.parse import unquote, urlsplit
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from gateway.wire import ports
 from gateway.wire.algorand import key_of
 from gateway.wire.inbox import inbox_of
 from gateway.wire.object_store import SCHEMES, BucketUrl, is_bucket
 from gateway.wire.receipts import PUBLIC_SUFFIX
 from generator.catalog.assets import ASSETS
 from generator.catalog.contact import contact_of
+from generator.catalog.durations import DAY_MINUTES
 from generator.catalog.text.answers import DEFAULT_PROJECT
 from generator.catalog.venues import VENUES
 from generator.catalog.words import SourceMode
@@ -58,7 +60,7 @@ class ArenaSettings(BaseModel):
     @field_validator("round_minutes")
     @classmethod
     def _divides_the_day(cls, value: int) -> int:
-        if not 15 <= value <= 90 or 1440 % value:
+        if not 15 <= value <= 90 or DAY_MINUTES % value:
             raise ValueError("must be a divisor of 1440 from 15 to 90, e.g. 15, 20, 30, 45, 60 or 90")
         return value
 
@@ -141,7 +143,9 @@ class GeneratorSettings(BaseSettings):
         "quickstart, named in security.txt; unset: none is named.",
     )
     host: str = Field("127.0.0.1", description="Address the gateway listens on; with `--preview` loopback only.")
-    port: int = Field(8402, ge=1, le=65535, description="Port the gateway listens on; one in use stops the start.")
+    port: int = Field(
+        ports.GATEWAY, ge=1, le=65535, description="Port the gateway listens on; one in use stops the start."
+    )
     seed: int | None = Field(
         None,
         ge=0,

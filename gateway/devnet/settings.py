@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from gateway.wire import ports
 from gateway.wire.foreign import read_json
 from gateway.wire.networks import DEVNET, TESTNET, Network
 
@@ -28,7 +29,7 @@ class DevnetSettings:
 
     state_path: Path
     identity: Network = DEVNET
-    port: int = 8403
+    port: int = ports.DEVNET
     payees: tuple[str, ...] = ()
 
 

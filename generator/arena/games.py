@@ -1,4 +1,4 @@
-"""The games that a tick plays: a new sealed game is a row of SEALED, and nothing else."""
+"""The games of a tick, over which memory and log loop: a new sealed game is a row of SEALED, and nothing else."""
 
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple

@@ -24,8 +24,9 @@ from generator.arena.blocks import Cell, bin_of, bins_of
 from generator.arena.hourly import upcoming_hour
 from generator.arena.inputs import PlayInputs
 from generator.arena.rates import enough_for_skill
-from generator.arena.scoring import E8, UNITS, Ratio, brier_e8, mean, skill, units_of
+from generator.arena.scoring import E8, Ratio, brier_e8, mean, skill, units_of
 from generator.arena.sealed import Content, Scores, Sealed, Seen
+from generator.brain.forecast import UNITS
 from generator.brain.holds import HOURS
 from generator.brain.label import REGIMES
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS

@@ -12,7 +12,8 @@ from typing import Final
 
 from generator.arena.blocks import Cell, bin_of, bins_of
 from generator.arena.rates import enough_for_skill, shared
-from generator.arena.scoring import E8, E9, UNITS, Ratio, log_e9, mean, skill, squared_error_e8, units_of
+from generator.arena.scoring import E8, E9, Ratio, log_e9, mean, skill, squared_error_e8, units_of
+from generator.brain.forecast import UNITS
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.words import Prediction
 from generator.values.hours import PredictionMade

@@ -20,8 +20,9 @@ from typing import Final
 
 from generator.arena.outcome import PricePoint, fix_price
 from generator.arena.rates import rate
-from generator.arena.scoring import E9, NORMAL, TWENTIETHS, UNITS, Ratio, pinball_units, qlike
+from generator.arena.scoring import E9, NORMAL, TWENTIETHS, Ratio, pinball_units, qlike
 from generator.brain.facts import BASELINES
+from generator.brain.forecast import UNITS
 from generator.brain.reading import AssetReading
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import rounded

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from generator.arena.rates import Z_95, rate
+from generator.brain.forecast import UNITS
 from generator.catalog.formats import rounded
 from generator.values.ranges import above_zero
 from generator.values.scores import Estimate, Rate
@@ -27,7 +28,6 @@ from generator.values.scores import Estimate, Rate
 Figures = npt.NDArray[np.float64]
 Figure = TypeVar("Figure", float, Figures)
 
-UNITS: Final = 10_000  # a published chance is a whole number of these
 E8: Final = UNITS**2  # of a Brier score
 E9: Final = 10**9  # of a log score and of QLIKE
 UNIFORM_BRIER: Final = 2 / 3  # of three equal chances

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from generator.catalog.durations import MINUTE_MS
+from generator.catalog.durations import DAY_MINUTES, MINUTE_MS
 
 
 class Horizon(NamedTuple):
@@ -22,7 +22,7 @@ HORIZONS: Final = {
     "15m": Horizon(15, "15 minutes", (0.25, 0.5, 1.0, 2.0)),
     "1h": Horizon(60, "1 hour", (0.25, 0.5, 1.0, 2.0)),
     "4h": Horizon(240, "4 hours", (0.5, 1.0, 2.0, 5.0)),
-    "24h": Horizon(1440, "24 hours", (1.0, 2.0, 5.0, 10.0)),
+    "24h": Horizon(DAY_MINUTES, "24 hours", (1.0, 2.0, 5.0, 10.0)),
 }
 HOUR: Final = "1h"  # the horizon of the forecasts of direction
 DAY: Final = "24h"

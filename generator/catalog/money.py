@@ -3,7 +3,8 @@
 from decimal import Decimal
 from typing import Final
 
-USDC_DECIMALS: Final = 6
+from gateway.wire.networks import USDC_DECIMALS
+
 _CENTS: Final = Decimal("0.01")
 
 

@@ -18,6 +18,7 @@ from gateway.wire.foreign import read_json
 from gateway.wire.limits import CERTIFICATE_DAYS, CLOCK_STEP_S
 from gateway.wire.loopback import is_loopback
 from gateway.wire.receipts import DID_PATH, ReceiptError, keys_of, read_key
+from generator.catalog.durations import DAY_S
 from generator.cli._looking import certificate_of
 from generator.cli._published import fetch, local_origin
 from generator.keep.status import Status
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 ASK_S: Final = 10.0
 LAG_S: Final = 5.0  # of an indexer behind the chain
 DAYS: Final = 20
-DAY_S: Final = 86_400.0
 LISTED_PAGES: Final = 20
 PAGE: Final = 100
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from gateway.wire import ports
+
 
 class Identity(StrEnum):
     """Which networks a devnet can be."""
@@ -16,7 +18,7 @@ class Identity(StrEnum):
 
 
 def devnet(
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on 127.0.0.1.")] = 8403,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on 127.0.0.1.")] = ports.DEVNET,
     as_network: Annotated[
         Identity, typer.Option("--as", help="devnet, or testnet to lend the test network's ids to official clients.")
     ] = Identity.devnet,

@@ -1,11 +1,10 @@
 """GET /api/market-regime.php, and GET /api/x402-market-regime.php once paid."""
 
-from typing import Final
-
 from pydantic import Field
 
 from generator.catalog import words
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import DAY_MINUTES
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import percent, share
 from generator.catalog.text.answers import NO_DAY_BEFORE, clause
@@ -22,8 +21,6 @@ from generator.compose.regime import HOLDS, UNREAD, Regime
 from generator.compose.scores import KIND
 from generator.compose.spells import Spells
 from generator.compose.tick import Tick
-
-_DAY_MINUTES: Final = 1440
 
 
 class MarketContext(Body):
@@ -137,7 +134,7 @@ def regime_change(ctx: Tick) -> str:
     name = REGIME[now.label]
     if ctx.day_before.regime is not None:
         before = REGIME[ctx.day_before.regime]
-    elif now.dwell_minutes >= _DAY_MINUTES:
+    elif now.dwell_minutes >= DAY_MINUTES:
         before = name
     else:
         return _regime_began(ctx, name)

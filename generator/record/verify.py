@@ -14,6 +14,7 @@ from typing import Any, Final
 from gateway.wire.durable import replace_file
 from gateway.wire.foreign import read_json
 from gateway.wire.space import reason_of
+from generator.catalog.durations import HOUR_S
 from generator.catalog.formats import iso
 from generator.errors import GeneratorError
 from generator.record.audit.audit import Audit
@@ -142,8 +143,8 @@ def newest_witnessed(read: Read, log: SignedLog, policy: Policy, now: float, max
             )
         if now - found.at > max_age_s:
             raise VerifyError(
-                f"witnesses saw the log last {(now - found.at) / 3600:.1f} hours ago; "
-                f"more than {max_age_s / 3600:g} hours prove too little (--max-age)"
+                f"witnesses saw the log last {(now - found.at) / HOUR_S:.1f} hours ago; "
+                f"more than {max_age_s / HOUR_S:g} hours prove too little (--max-age)"
             )
         return found
     raise VerifyError(

@@ -9,6 +9,7 @@ import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.cron import CronTrigger
 
+from generator.catalog.durations import MINUTE_S
 from generator.clock import JumpWatch
 from generator.errors import GeneratorError, LeadershipLost
 from generator.runtime.app import App
@@ -21,7 +22,6 @@ TICK_DEADLINE_S: Final = 50.0
 STUCK_S: Final = 70.0  # a tick that asyncio could not end by now blocks its thread: another process should lead
 MISFIRE_GRACE_S: Final = 30
 CHECK_CLOCK_EVERY_S: Final = 1.0
-MINUTE_S: Final = 60.0
 
 _SHORTEST: Final = timedelta(microseconds=1)
 

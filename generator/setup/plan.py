@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from gateway.wire import ports
 from generator.errors import SetupError
 from generator.setup.machine import Machine
 from generator.setup.made import MadeUnit
@@ -22,7 +23,8 @@ from generator.setup.settings import (
 from generator.setup.steps import Accounts, Command, File, Folder, Link, Step, Unit, Where
 
 PROGRAM: Final = "/opt/emi/bin/emi"
-GATEWAY: Final = "127.0.0.1:8402"
+GATEWAY: Final = f"127.0.0.1:{ports.GATEWAY}"
+DEVNET: Final = f"http://127.0.0.1:{ports.DEVNET}"
 SITE: Final = "/srv/emi/site"
 DATA_FOLDERS: Final = ("/var/lib/emi", "/srv/emi")
 UNITS: Final = "/etc/systemd/system"
@@ -49,9 +51,9 @@ PROGRAMS: Final = ("emi-schedule.service", "emi-gateway.service")
 PLAY: Final = {
     "EMI_PLAY": "true",
     "EMI_NETWORK": "devnet",
-    "EMI_FACILITATOR_URL": "http://127.0.0.1:8403/facilitator",
-    "EMI_ALGOD_URL": "http://127.0.0.1:8403/algod",
-    "EMI_INDEXER_URL": "http://127.0.0.1:8403/indexer",
+    "EMI_FACILITATOR_URL": f"{DEVNET}/facilitator",
+    "EMI_ALGOD_URL": f"{DEVNET}/algod",
+    "EMI_INDEXER_URL": f"{DEVNET}/indexer",
 }
 """Settings with which play money is sold, from a devnet on this machine."""
 PLAY_UNITS: Final = ("emi-purchase.timer", "emi-devnet.service")

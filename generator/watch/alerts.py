@@ -11,11 +11,12 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from gateway.wire.foreign import read_json
+from generator.catalog.durations import DAY_S, HOUR_S
 from generator.catalog.formats import iso_of_s
 from generator.watch.judge import FAULTS, Anchors, Found
 
-QUIET_S: Final = 3_600.0
-AGAIN_S: Final = 86_400.0
+QUIET_S: Final = HOUR_S
+AGAIN_S: Final = DAY_S
 
 
 class Key(NamedTuple):

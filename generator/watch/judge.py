@@ -24,12 +24,11 @@ from gateway.wire.limits import (
     VAULT_AGE_S,
     WITNESS_S,
 )
+from generator.catalog.durations import DAY_S, HOUR_S, MINUTE_S
 from generator.catalog.formats import iso_of_s
 from generator.watch.health import Health
 from generator.watch.seen import Folder, Gateway, Seen
 
-MINUTE_S: Final = 60.0
-DAY_S: Final = 86_400.0
 _CHANGING: Final = re.compile(r"[\d.]+")
 
 
@@ -278,9 +277,9 @@ def _backup(seen: Seen, _before: Anchors) -> Found | None:
     if not seen.backup.tried:
         if seen.watched_since is None or seen.at - seen.watched_since <= BACKUP_AGE_S:
             return {}
-        return _only("never", f"no backup was ever made here, {(seen.at - seen.watched_since) / 3_600:.1f} hours on")
+        return _only("never", f"no backup was ever made here, {(seen.at - seen.watched_since) / HOUR_S:.1f} hours on")
     age_s = seen.at - seen.backup.good_at
-    return _only("old", f"the last backup is {age_s / 3_600:.1f} hours old") if age_s > BACKUP_AGE_S else {}
+    return _only("old", f"the last backup is {age_s / HOUR_S:.1f} hours old") if age_s > BACKUP_AGE_S else {}
 
 
 def _drill(seen: Seen, _before: Anchors) -> Found | None:
@@ -299,7 +298,7 @@ def _database(seen: Seen, _before: Anchors) -> Found | None:
         if reading.fault:
             found[name] = as_written(f"the {name} was read to its end: {reading.fault}")
         elif age_s > READING_AGE_S:
-            found[name] = Finding("old", f"the {name} was last read to its end {age_s / 3_600:.0f} hours ago")
+            found[name] = Finding("old", f"the {name} was last read to its end {age_s / HOUR_S:.0f} hours ago")
     return found or ({} if seen.readings else None)
 
 

@@ -9,10 +9,10 @@ from statistics import NormalDist
 from typing import Any
 
 from generator.catalog.assets import ASSETS
-from generator.catalog.durations import HOUR_MS
+from generator.catalog.durations import HOUR_MS, WEEK_MS
 from generator.catalog.words import Prediction, SourceMode
 from generator.site.files.feeds import ENTRIES, feeds
-from generator.site.words.weeks import WEEK_MS, Week, week, week_begins
+from generator.site.words.weeks import Week, week, week_begins
 from generator.values.hours import Move, PredictionMade
 from tests.support.page_view import SITE, Rendered, predictions, rendered, rounds, view
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from generator.arena.rates import enough_for_skill
-from generator.arena.scoring import UNITS, Ratio, brier_of_units, log_score
+from generator.arena.scoring import Ratio, brier_of_units, log_score
+from generator.brain.forecast import UNITS
 from generator.catalog.formats import rounded
 from generator.values.ladders import MeanInterval
 

@@ -9,7 +9,8 @@ from generator.arena.ladders.cells import _LOG_UNITS, Cell, pool
 from generator.arena.ladders.hour import KINDS
 from generator.arena.ladders.sums import LadderSums, key
 from generator.arena.rates import ENOUGH
-from generator.arena.scoring import E8, UNITS
+from generator.arena.scoring import E8
+from generator.brain.forecast import UNITS
 from generator.catalog.formats import rounded
 from generator.catalog.horizons import HORIZONS
 from generator.values.ladders import LadderScore, LadderScores, PartitionScore, ReliabilityBin

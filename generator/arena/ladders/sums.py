@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from generator.arena.ladders.cells import Cell, losses_of
 from generator.arena.ladders.hour import KINDS, PARTITION, LadderHour, is_done, part_of
-from generator.arena.scoring import UNITS, units_of
+from generator.arena.scoring import units_of
+from generator.brain.forecast import UNITS
 from generator.catalog.durations import DAY_MS
 from generator.catalog.formats import rounded
 from generator.catalog.horizons import HORIZONS

@@ -8,6 +8,7 @@ import math
 from typing import Final
 
 from generator.catalog.counts import in_words
+from generator.catalog.durations import DAY_MINUTES, MINUTE_MS
 from generator.catalog.formats import moment
 
 UNKNOWN: Final = "unknown"
@@ -198,7 +199,7 @@ def duration(minutes: int | None) -> str:
     """Write a span of minutes in its largest useful units."""
     if minutes is None:
         return UNKNOWN
-    days, rest = divmod(minutes, 1440)
+    days, rest = divmod(minutes, DAY_MINUTES)
     hours, rest = divmod(rest, 60)
     if days:
         return f"{days} d {hours} h"
@@ -209,7 +210,7 @@ def duration(minutes: int | None) -> str:
 
 def shift(ms: int) -> str:
     """Write the distance of two clocks to the minute, e.g. `530 days 2 h 50 min`."""
-    days, rest = divmod(ms // 60_000, 1440)
+    days, rest = divmod(ms // MINUTE_MS, DAY_MINUTES)
     hours_and_minutes = f"{rest // 60} h {rest % 60} min"
     return f"{count(days, 'day')} {hours_and_minutes}" if days else hours_and_minutes
 

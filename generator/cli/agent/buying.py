@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gateway.devnet.errors import LedgerRefusal
 from gateway.devnet.transactions import parse_item
 from gateway.wire.foreign import ForeignBytesError
+from gateway.wire.networks import USDC_DECIMALS
 from gateway.wire.receipts import receipt_in_response
 from gateway.wire.required import PAYMENT_REQUIRED, read_required
 from generator.catalog.money import usdc_amount
@@ -37,7 +38,6 @@ ID: Final = re.compile(r"[A-Za-z0-9_-]{4,64}")
 PATIENCE_S: Final = 20.0
 PAGE_BYTES: Final = 4_000
 """Of a bought body in one page of its resource: below 1,200 tokens of four bytes."""
-DIGITS: Final = 6
 SAME_ID: Final = (
     "Call buy again with the same purchase_id: the same payment is sent, and no other one is signed. A new id would be "
     "a second purchase"
@@ -350,7 +350,7 @@ def atomic_of(cap: str) -> int:
         amount = Decimal(cap)
     except InvalidOperation:
         amount = Decimal(-1)
-    scaled = amount.scaleb(DIGITS) if amount.is_finite() else Decimal(-1)
+    scaled = amount.scaleb(USDC_DECIMALS) if amount.is_finite() else Decimal(-1)
     if scaled < 0 or scaled != scaled.to_integral_value() or scaled > 10**12:
         raise ToolError("cap is an amount of USDC such as 0.10, at most six decimals")
     return int(scaled)

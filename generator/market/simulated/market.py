@@ -17,7 +17,7 @@ import numpy as np
 from numpy.random import Generator
 
 from generator.catalog.assets import ASSETS
-from generator.catalog.durations import MINUTE_MS
+from generator.catalog.durations import DAY_MINUTES, MINUTE_MS
 from generator.catalog.words import RegimeLabel
 from generator.market.bars import BAR_FIELDS, BAR_MS, BARS_A_DAY, BarFrame, FloatArray
 from generator.market.simulated import params
@@ -88,7 +88,7 @@ def _level(seed: int, block: int) -> FloatArray:
 
 def _displacement(seed: int, block: int) -> FloatArray:
     """Return what a block adds to the log price of each asset, by the variance of its regimes and by its events."""
-    days = schedule(seed, block).minutes_by_regime() / params.MINUTES_A_DAY
+    days = schedule(seed, block).minutes_by_regime() / DAY_MINUTES
     usual = float(days @ params.SIGMA_DAY**2)
     shared = float(days @ (params.SIGMA_DAY**2 * params.CORRELATION)) / usual
     variance = params.LEVEL_VARIANCE * usual
@@ -105,7 +105,7 @@ def _jumps(seed: int, block: int, sigma_day: FloatArray) -> FloatArray:
     """Draw jumps per minute, a common one for all assets and each asset's own, sized by the day's volatility."""
     rng = generator(seed, Stream.JUMPS, block)
     moves = np.zeros((params.BLOCK_MINUTES, _COUNT))
-    rate = params.JUMPS_A_DAY * params.BLOCK_MINUTES / params.MINUTES_A_DAY
+    rate = params.JUMPS_A_DAY * params.BLOCK_MINUTES / DAY_MINUTES
 
     own = [(np.array([column]), params.JUMP_SHARE_OWN) for column in range(_COUNT)]
     for columns, share in ((np.arange(_COUNT), params.JUMP_SHARE_COMMON), *own):
@@ -122,7 +122,7 @@ def _noise(seed: int, block: int, sigma_day: FloatArray, mix: FloatArray) -> tup
     shared = (mix @ params.CORRELATION)[:, None]
 
     # Jumps have their share of the variance; what is left is split into a common and each asset's own part.
-    diffusive = sigma_day * np.sqrt((1.0 - params.JUMP_SHARE_COMMON - params.JUMP_SHARE_OWN) / params.MINUTES_A_DAY)
+    diffusive = sigma_day * np.sqrt((1.0 - params.JUMP_SHARE_COMMON - params.JUMP_SHARE_OWN) / DAY_MINUTES)
     common = diffusive * np.sqrt(shared) * tail_scale(draws.common, (params.BLOCK_BARS, 1))
     own = diffusive * np.sqrt(1.0 - shared) * draws.each(tail_scale, (params.BLOCK_BARS,))
     spread = np.sqrt(common * common + own * own)

@@ -10,14 +10,14 @@ from typing import Final
 import numpy as np
 
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import DAY_MINUTES
 from generator.catalog.words import RegimeLabel
 from generator.market.bars import BARS_A_DAY, FloatArray
 
 BAR_MINUTES: Final = 5
-MINUTES_A_DAY: Final = 1440
 BLOCK_DAYS: Final = 35  # so that 30 days of history touch two blocks at most
 BLOCK_BARS: Final = BLOCK_DAYS * BARS_A_DAY
-BLOCK_MINUTES: Final = BLOCK_DAYS * MINUTES_A_DAY
+BLOCK_MINUTES: Final = BLOCK_DAYS * DAY_MINUTES
 
 REGIMES: Final[tuple[RegimeLabel, ...]] = (
     RegimeLabel.RISK_ON,

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.random import Generator
 
+from generator.catalog.durations import DAY_MINUTES
 from generator.catalog.words import RegimeLabel
 from generator.market.bars import FloatArray, IntArray
 from generator.market.simulated import params
@@ -99,7 +100,7 @@ def events(seed: int, block: int) -> tuple[Event, ...]:
     for side in (-1.0, 1.0):
         for _ in range(1 + int(rng.poisson(params.EVENTS_MORE))):
             size = min(params.EVENT_LEAST + rng.exponential(params.EVENT_MORE), params.EVENT_MOST)
-            start = int(rng.integers(0, params.BLOCK_MINUTES - params.MINUTES_A_DAY))
+            start = int(rng.integers(0, params.BLOCK_MINUTES - DAY_MINUTES))
             minutes = int(rng.integers(*params.EVENT_MINUTES, endpoint=True))
             draws = Draws(seed, Stream.EVENTS, block, 1 + len(drawn))
             own = 1.0 + params.EVENT_OWN_SD * draws.each(Generator.standard_normal)

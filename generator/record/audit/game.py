@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple, Protocol
 
+from generator.catalog.durations import HOUR_S
 from generator.catalog.formats import ms_of
 
 Row = Mapping[str, Any]
 Read = Callable[[str], bytes | None]  # path with leading slash -> what is published there, None when nothing is
-OVERDUE_S: Final = 2 * 3600  # what ended this long before the log's last entry has its outcome
+OVERDUE_S: Final = 2 * HOUR_S  # what ended this long before the log's last entry has its outcome
 PRICE_WINDOW_S: Final = 60
 
 

@@ -15,7 +15,7 @@ from generator.arena.hourly import HoursPlayed, HourState
 from generator.arena.inputs import PlayInputs
 from generator.arena.sealed import SaltOf
 from generator.catalog.assets import DEFAULT_ASSET
-from generator.catalog.durations import DAY_MS, HOUR_MS
+from generator.catalog.durations import DAY_MS, HOUR_MS, WEEK_MS
 from generator.catalog.formats import rounded
 from generator.catalog.horizons import DAY, HOUR
 from generator.catalog.words import Prediction
@@ -81,7 +81,7 @@ def week_of_ranges(connection: Connection, now_ms: int) -> dict[tuple[str, str],
     """
     c = t.predictions.c
     query = select(c.asset, c.warm_up, c.ranges, c.moves).where(
-        c.start_ms > now_ms - 7 * DAY_MS, c.start_ms <= now_ms, c.ranges.is_not(None), c.moves.is_not(None)
+        c.start_ms > now_ms - WEEK_MS, c.start_ms <= now_ms, c.ranges.is_not(None), c.moves.is_not(None)
     )
 
     judged: dict[tuple[str, str], list[tuple[RangeForecast, float, bool]]] = {}

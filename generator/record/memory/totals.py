@@ -20,7 +20,7 @@ from generator.arena.ranges import Counts, RangeSums, Spread, block_ms, counts_o
 from generator.arena.scores import HitSums, Sums
 from generator.arena.scoring import Ratio
 from generator.arena.teacher import COUNTING_RULE, LessonSums, PatternSums, RunningTotals, Scored
-from generator.catalog.durations import DAY_MS
+from generator.catalog.durations import DAY_MS, WEEK_MS
 from generator.catalog.words import Call, PatternType, RoundPhase
 from generator.record.memory import tables as t
 from generator.record.memory.ballots import locked_votes
@@ -30,7 +30,7 @@ from generator.values.ranges import RangeForecast
 from generator.values.rounds import Lesson, Round
 
 ROW: Final = 1
-CHUNK_MS: Final = 7 * DAY_MS  # whole days, so that no block of ranges is cut
+CHUNK_MS: Final = WEEK_MS  # whole days, so that no block of ranges is cut
 Span = tuple[int, int]  # since and until, UTC ms
 
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from generator.brain.label import REGIMES
 from generator.catalog.assets import ASSET_NAMES, DEFAULT_ASSET
-from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
+from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS, WEEK_MS
 from generator.catalog.formats import moment, rounded
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.figures import UNKNOWN, percent, price
@@ -86,7 +86,7 @@ WINDOWS: Final = {
             name="7d",
             words="7 days",
             of="a week",
-            span_ms=7 * DAY_MS,
+            span_ms=WEEK_MS,
             step_ms=1_800_000,
             hours=1,
             tick_ms=DAY_MS,

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
 from generator.catalog.discovery import DISCOVERY_FILES, OPENAPI_SLICES
-from generator.catalog.durations import DAY_MS
+from generator.catalog.durations import DAY_MS, WEEK_MS
 from generator.catalog.formats import moment
 from generator.catalog.links import ARENA, OPENAPI_FILES, OPENAPI_JSON, OPENAPI_YAML, WEEKS
 from generator.catalog.words import RoundPhase
@@ -34,7 +34,7 @@ from generator.site.openapi.files import files_document
 from generator.site.openapi.slices import slices
 from generator.site.words.days import DAYS_KEPT, archived_since_ms, day_path, kept_since_ms
 from generator.site.words.reference import Reference
-from generator.site.words.weeks import SETTLED_MS, WEEK_MS, Week, week, week_begins
+from generator.site.words.weeks import SETTLED_MS, Week, week, week_begins
 from generator.values.hours import Hour, PredictionMade
 from generator.values.rows import RoundInTheRecord
 

@@ -13,6 +13,7 @@ from generator.arena.daily import scores_of
 from generator.arena.holds import KIND
 from generator.arena.state import KnownState
 from generator.catalog.assets import ASSETS
+from generator.catalog.durations import WEEK_MS
 from generator.catalog.formats import iso, moment, ms_of, percent, share
 from generator.catalog.links import (
     ARENA,
@@ -44,7 +45,7 @@ from generator.record.memory.history import RegimeChange
 from generator.site.resources import Resources
 from generator.site.templates import environment
 from generator.site.words.votes import votes_words
-from generator.site.words.weeks import SETTLED_MS, WEEK_MS, Week
+from generator.site.words.weeks import SETTLED_MS, Week
 from generator.values.hours import Hour, PredictionMade
 from generator.values.questions import DailyQuestion
 from generator.values.rows import QuestionScores, SealedMove

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 from pydantic import Field, create_model
 
 from gateway.wire.foreign import read_json
+from generator.catalog.durations import DAY_S
 from generator.catalog.links import SAMPLE_REPORT
 from generator.catalog.products import HUMAN_REPORT, PRODUCT_BY_ID, PRODUCTS, Product
 from generator.catalog.words import SourceMode
@@ -23,7 +24,6 @@ from generator.compose.body import Body, encode
 NEWEST_KEY: Final = "sample_newest"
 SAMPLE_KEY: Final = "sample_of_day"
 NOTED_EVERY_S: Final = 900
-DAY_S: Final = 86_400
 FREE_AFTER_S: Final = 20 * 60  # a quote is good for 15 minutes after a newer one
 BUNDLED: Final = "samples"  # the folder with one file a product
 SAMPLE_PATHS: Final = (*(product.sample for product in PRODUCTS), SAMPLE_REPORT)

@@ -7,12 +7,12 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
-from gateway.wire.networks import Network
+from gateway.wire.networks import USDC_DECIMALS, Network
 from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.discovery import ONCE_SECONDS, QUERY_NOTES, STATUSES
 from generator.catalog.endpoints import CACHE_SECONDS, ENDPOINTS, Endpoint
 from generator.catalog.links import DICTIONARY, DOCS, REASONING_ASSET, STATUS_JSON, reasoning_path
-from generator.catalog.money import USDC_DECIMALS, usdc_amount
+from generator.catalog.money import usdc_amount
 from generator.catalog.products import PRODUCTS, X402_VERSION, Product
 from generator.catalog.words import Word
 from generator.compose.all import MODELS

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
+from gateway.wire import ports
 from gateway.wire.networks import TESTNET
 from generator.catalog import examples
 from generator.catalog.discovery import QUERY_NOTES
@@ -24,7 +25,7 @@ from generator.site.words.reference import (
     shortened,
 )
 
-LOCAL: Final = "http://127.0.0.1:8402"  # where `emi up` serves
+LOCAL: Final = f"http://127.0.0.1:{ports.GATEWAY}"  # where `emi up` serves
 # What an answer says of itself and not of the market: the example leaves it out, the fields are folded.
 ENVELOPE: Final = frozenset(
     {"agent_guidance", "description", "developer_note", "developer_resources", "disclaimer", "educational_notice"}

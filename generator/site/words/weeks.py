@@ -6,7 +6,7 @@ from statistics import NormalDist
 from typing import Final, NamedTuple
 
 from generator.catalog.assets import ASSET_NAMES
-from generator.catalog.durations import DAY_MS, HOUR_MS
+from generator.catalog.durations import DAY_MS, HOUR_MS, WEEK_MS
 from generator.catalog.formats import moment
 from generator.catalog.horizons import HOUR
 from generator.catalog.text.chapters import CHAPTER_OF, ChapterText
@@ -17,7 +17,6 @@ from generator.catalog.words import Prediction
 from generator.values.hours import Move, PredictionMade
 from generator.values.ranges import RangeForecast
 
-WEEK_MS: Final = 7 * DAY_MS
 WEEKS_SHOWN: Final = 4  # of those that are over
 SETTLED_MS: Final = HOUR_MS  # after its end every hour of a week is judged
 SURPRISES: Final = 3
