@@ -14,6 +14,8 @@ from generator.arena.scores import brier, chance_of
 from generator.arena.tally import consensus_of, share_of
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.durations import MINUTE_MS
+from generator.catalog.formats import iso
+from generator.catalog.text.concepts import chapter_of
 from generator.catalog.text.lessons import HoursOnRecord, Percents, RoundFacts, VoteCounts, lesson_summary
 from generator.catalog.words import Call, Concept, Consensus, PatternType, Prediction
 from generator.values.rounds import Lesson, Round, Triple
@@ -107,6 +109,8 @@ def lesson_of(
         simulated_crowd=resolved.simulated_crowd,
         brain_called=None if resolved.call is None else int(has_call),
         concept=explained.concept,
+        chapter=chapter_of(explained.concept),
+        created_at=iso(created_ms),
         point=explained.point,
         question=explained.question,
         answer=explained.answer,

@@ -22,10 +22,10 @@ from generator.compose.body import Body, Percent
 from generator.compose.coins import Moving, moving, published
 from generator.compose.envelope import NoticeResponse, notice_envelope
 from generator.compose.scores import KIND
-from generator.compose.teacher_lessons import LessonInShort, lesson_in_short, teacher_status
+from generator.compose.teacher_lessons import teacher_status
 from generator.compose.tick import Tick
 from generator.values.chances import Probabilities
-from generator.values.rounds import Event, Round
+from generator.values.rounds import Event, LessonInShort, Round
 from generator.values.votes import Burst, ChanceSums, RecordCrowd, Tally
 
 
@@ -533,7 +533,7 @@ def teacher(ctx: Tick) -> TeacherSnapshot:
         status=teacher_status(ctx),
         role=answers.TEACHER_ROLE,
         lessons_total=ctx.arena.teacher.lessons_total,
-        last_lesson=lesson_in_short(lessons[0]) if lessons else None,
+        last_lesson=lessons[0] if lessons else None,
     )
 
 

@@ -6,9 +6,13 @@ Times are wall UTC ms; probabilities 0..1; unknown is None.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from generator.catalog.words import Call, Concept, Consensus, PatternType, Prediction, RoundPhase
 from generator.values.chances import MoveChance
+from generator.values.published import PUBLISHED
 
 Triple = tuple[float, float, float]  # chances of down, neutral, up, as published
 
@@ -64,31 +68,72 @@ class Round:
         return move_chance(self.probabilities, self.base_rate)
 
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """What a resolved round teaches; published as `TeacherLesson`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LessonInShort:
+    """How one resolved round turned out."""
 
-    lesson_id: str
-    round_id: str
-    asset: str
-    brain_prediction: Prediction
-    human_consensus: Consensus
-    actual_outcome: Prediction
-    brain_correct: int
-    crowd_correct: int
-    agreement: int
-    shared_intelligence_score: float
-    learning_score: float
-    pattern_type: PatternType
-    summary: str
+    __pydantic_config__ = PUBLISHED
+
+    # Described one by one, since pydantic reads no docstring of an inherited field.
+    lesson_id: Annotated[str, Field(description="Identity of the lesson.")]
+    round_id: Annotated[str, Field(description="The round that it is about.")]
+    asset: Annotated[str, Field(description="Asset symbol.")]
+    brain_prediction: Annotated[Prediction, Field(description="What the brain had said.")]
+    brain_called: Annotated[
+        int | None,
+        Field(
+            description="1 where the brain made a call, 0 where it made none, so that it was neither right nor "
+            "wrong; null of a round that was sealed before calls existed."
+        ),
+    ]
+    human_consensus: Annotated[Consensus, Field(description="What most voters had said.")]
+    actual_outcome: Annotated[Prediction, Field(description="What happened.")]
+    brain_correct: Annotated[int, Field(description="1 or 0; 0 without a call.")]
+    crowd_correct: Annotated[int, Field(description="1 or 0; 0 without votes.")]
+    agreement: Annotated[
+        int, Field(description="1 when brain and crowd gave the same answer, else 0; 0 without a call.")
+    ]
+    shared_intelligence_score: Annotated[
+        float, Field(description="How well both together did, 0..100; see the methodology.")
+    ]
+    learning_score: Annotated[float, Field(description="How much there was to learn, 0..100; see the methodology.")]
+    pattern_type: Annotated[PatternType, Field(description="Who was right.")]
+    summary: Annotated[
+        str,
+        Field(
+            description="The move, how many hours on record moved as far, the chances at sealing, the score, the votes."
+        ),
+    ]
+    concept: Annotated[
+        Concept | None, Field(description="The idea that it explains; null in lessons from before they had one.")
+    ]
+    chapter: Annotated[str | None, Field(description="Path of the chapter on this site that says more.")]
+    created_at: Annotated[str, Field(description="When the round was resolved, ISO 8601 UTC.")]
+    warm_up: Annotated[bool, Field(description="True when made by backtest before the start.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeacherLesson(LessonInShort):
+    """What one resolved round teaches."""
+
+    __pydantic_config__ = PUBLISHED
+
+    point: str | None
+    """What the round shows of its idea."""
+    question: str | None
+    """A question about it."""
+    answer: str | None
+    """Its answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lesson(TeacherLesson):
+    """A lesson as it is kept; what is published of it leaves these two out."""
+
     created_ms: int
-    warm_up: bool = False
+    """When the round was resolved; `created_at` has whole seconds."""
     simulated_crowd: bool = False
-    brain_called: int | None = None  # 1 or 0: whether the forecast had a call; None where it was sealed before calls
-    concept: Concept | None = None  # the idea that it explains; None, as the three texts, before lessons had one
-    point: str | None = None  # what the round shows of it
-    question: str | None = None
-    answer: str | None = None
+    """Whether the demo simulated its voters."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,14 @@ def lesson() -> Lesson:
         pattern_type=PatternType.CROWD_ONLY,
         summary="not published here",
         created_ms=NOON,
+        created_at="2026-11-20T12:00:00Z",
         warm_up=False,
+        brain_called=None,
+        concept=None,
+        chapter=None,
+        point=None,
+        question=None,
+        answer=None,
     )
 
 

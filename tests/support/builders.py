@@ -30,6 +30,7 @@ from generator.brain.reading import (
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS
+from generator.catalog.formats import iso
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.happened import Coin, LargestHour, MarketFacts, Moment, Situation
 from generator.catalog.text.labels import NO_FUTURES
@@ -381,8 +382,14 @@ def lesson(number: int) -> Lesson:
         pattern_type=PatternType.BRAIN_ONLY if right else PatternType.BOTH_WRONG,
         summary="The brain said up and the crowd down; the move stayed within the band.",
         created_ms=NOW_MS - number * HOUR_MS,
+        created_at=iso(NOW_MS - number * HOUR_MS),
         warm_up=number > 10,
         brain_called=1,
+        concept=None,
+        chapter=None,
+        point=None,
+        question=None,
+        answer=None,
     )
 
 

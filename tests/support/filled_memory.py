@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import insert
 
 from generator.catalog.assets import ASSETS
+from generator.catalog.formats import iso
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.words import PREDICTION_OF_CALL, Prediction, RoundPhase
 from generator.record.memory import tables as t
@@ -67,7 +68,9 @@ def game(start_ms: int, *, ended: bool = True) -> Round:
 
 def lesson(of: Round) -> Lesson:
     made = builders.lesson(1)
-    return replace(made, lesson_id=f"lesson-{of.round_id}", round_id=of.round_id, created_ms=of.end_ms)
+    return replace(
+        made, lesson_id=f"lesson-{of.round_id}", round_id=of.round_id, created_ms=of.end_ms, created_at=iso(of.end_ms)
+    )
 
 
 def fill(memory: Memory, made: Sequence[PredictionMade], played: Sequence[Round]) -> None:

@@ -11,6 +11,7 @@ from generator.arena.published import published_round
 from generator.arena.rates import rate
 from generator.brain.reading import Axes, BrainReading
 from generator.catalog.assets import ASSETS
+from generator.catalog.formats import iso
 from generator.catalog.words import (
     PREDICTION_OF_CALL,
     Call,
@@ -250,5 +251,6 @@ def _lesson(number: int) -> Lesson:
             "The brain was right: it expected a small move."
         ),
         created_ms=START_MS - number * HOUR_MS,
+        created_at=iso(START_MS - number * HOUR_MS),
         warm_up=False,
     )

@@ -25,6 +25,8 @@ from sqlalchemy import (
 
 from gateway.wire.foreign import read_json
 from generator.arena.ranges import due_ms
+from generator.catalog.formats import iso
+from generator.catalog.text.concepts import chapter_of
 from generator.catalog.words import Call, Concept, Consensus, PatternType, Prediction, RoundPhase
 from generator.record.memory import tables as t
 from generator.values.hours import Move, PredictionMade
@@ -33,7 +35,11 @@ from generator.values.rounds import Event, Lesson, Round
 
 Stored = TypeVar("Stored", Round, PredictionMade, Lesson, Event)
 CHUNK: Final = 500  # SQLite allows 32,766 variables in a statement, older builds 999
-NAMES: Final = {kind: tuple(field.name for field in fields(kind)) for kind in (Round, PredictionMade, Lesson, Event)}
+TOLD: Final = ("chapter", "created_at")  # of a lesson: they follow from what is kept of it
+NAMES: Final = {
+    kind: tuple(field.name for field in fields(kind) if field.name not in TOLD)
+    for kind in (Round, PredictionMade, Lesson, Event)
+}
 TRIPLES: Final = {
     "probabilities": ("p_down", "p_neutral", "p_up"),
     "base_rate": ("base_down", "base_neutral", "base_up"),
@@ -86,6 +92,9 @@ def value_of(kind: type[Stored], row: Mapping[Any, Any]) -> Stored:
         else:
             item = row[name]
             values[name] = WORDS[name](item) if item is not None and name in WORDS else item
+    if kind is Lesson:
+        values["chapter"] = None if values["concept"] is None else chapter_of(values["concept"])
+        values["created_at"] = iso(values["created_ms"])
     return kind(**values)
 
 
