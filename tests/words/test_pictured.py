@@ -100,13 +100,17 @@ def test_a_day_with_a_missing_price_has_no_picture() -> None:
     assert clearest_days(HourlyMonth(month.ends_ms, holed), 1.0) == {}
 
 
-def test_all_pictures_have_one_scale() -> None:
+def test_days_that_moved_share_a_scale_and_days_that_did_not_a_finer_one() -> None:
     drawn = figures(month_of(eventful(2).closes[::12]))
 
     labels = [re.findall(r'<text class="tick halo"[^>]*>([^<]*)<', figure) for figure in drawn]
+    far = [found for found, figure in zip(labels, drawn, strict=True) if "together: " in figure]
+    near = [found for found in labels if found not in far]
 
-    assert len(drawn) > 1
-    assert all(found == labels[0] != [] for found in labels)
+    assert len(far) == 2
+    assert near
+    assert all(found == far[0] != [] for found in far)
+    assert all(found == near[0] != [] for found in near)
 
 
 @pytest.mark.skipif(not CANDLES.is_dir(), reason="the recorded market data is not next to the project")

@@ -19,6 +19,7 @@ SAMPLES: Final = ((5, 10), (50, 100), (500, 1_000))  # right, of
 FEWEST_COINS: Final = 3  # that make an average
 _HOURS: Final = 24
 _ENOUGH: Final = 7 * 24  # days of the month, one an hour, to call one narrow or restless
+_MOVED: Final = frozenset({"rising_together", "falling_together"})
 # How well a day shows its kind, the larger the better.
 _CLEARNESS: Final[Mapping[str, Callable[[PicturedDay], float]]] = {
     "rising_together": lambda day: day.moved,
@@ -49,14 +50,17 @@ def picture_name(kind: str) -> str:
 
 
 def day_charts(month: HourlyMonth, usual_day: float | None, source: Markup | str) -> tuple[Chart, ...]:
-    """Draw the clearest day of each kind; all pictures have one scale.
+    """Draw the clearest day of each kind: those that moved on one scale, those that ended where they began on another.
 
     Args:
         usual_day: the market's, percent; None where not known.
     """
     chosen = clearest_days(month, usual_day)
-    reach = max((abs(value) for day in chosen.values() for path in day.paths.values() for value in path), default=0.0)
-    return tuple(_drawn(kind, day, reach or 1.0, source) for kind, day in chosen.items())
+    reaches: dict[bool, float] = {}
+    for kind, day in chosen.items():
+        farthest = max(abs(value) for path in day.paths.values() for value in path)
+        reaches[kind in _MOVED] = max(reaches.get(kind in _MOVED, 0.0), farthest)
+    return tuple(_drawn(kind, day, reaches[kind in _MOVED] or 1.0, source) for kind, day in chosen.items())
 
 
 def clearest_days(month: HourlyMonth, usual_day: float | None) -> dict[str, Day]:

@@ -222,6 +222,8 @@ def _worth(resolved: Sequence[PredictionMade], *, backtest: bool = False) -> str
         return way
 
     brain = hour.scores[0]
+    if not enough(brain.inside_90):
+        return f"Only {count(hour.resolved, 'range')} for 1 hour{tested} could be judged, too few to tell. {way}"
     moves = f"Of its newest {hour.resolved} moves over 1 hour{tested}"
     inside = (
         f"{in_words(brain.inside_50)} ended inside the 50% range and {in_words(brain.inside_90)} inside the 90% range"
@@ -240,13 +242,12 @@ def _calls(resolved: Sequence[PredictionMade], *, backtest: bool) -> str:
 
     right = sum(made.outcome == made.prediction for made in called)
     hits = rate(right, len(called), backtest=backtest)
+    if not enough(hits):
+        return f"Calls{tested}: only {len(called)} could be judged, too few to tell.{no_call}"
     return f"Calls{tested}: {counted(hits, 'calls')} were right{_judged(hits, called)}.{no_call}"
 
 
 def _judged(hits: Rate, called: Sequence[PredictionMade]) -> str:
-    if not enough(hits):
-        return ", too few to tell"
-
     usual = sum(made.outcome == ORDER[made.base_rate.index(max(made.base_rate))] for made in called)
     base = rate(usual, len(called), backtest=hits.backtest)
     return f" (95% interval {interval(hits)}; always naming the outcome most frequent before gets {share(base)})"

@@ -182,7 +182,7 @@ def _regime(ctx: Tick, body: MarketRegimeResponse) -> RegimeCard:
             "how rough the next four hours look, against the whole record",
         ),
         _side(regime),
-        Fact("Breadth", percent(regime.breadth_percent), "of the assets rose over 24 hours"),
+        Fact("Breadth", percent(regime.breadth_percent), "of the assets rose more than 0.1% in 24 hours"),
         Fact("Risk score", rank, "where the volatility of the next four hours ranks on record, of 100"),
         Fact("State", regime.state.value, f"{STATE[regime.state]}; a description, not an order"),
         Fact("Confidence", percent(regime.confidence), "how likely this label still stands in four hours"),
