@@ -128,6 +128,8 @@ def test_the_ranges_of_a_reading_are_percents_and_a_rule_grows_with_the_root_of_
         assert (row.low_90, row.low_50, row.high_50, row.high_90) == (-1.2345, -0.3456, 0.3567, 1.2678)
         of_a_bar = [value / bars[name] ** 0.5 for value in (row.last_hour, row.last_day, row.ewma)]
         assert of_a_bar == pytest.approx([0.1, 0.2, 0.3], abs=6e-5)
+        sigmas = (row.sigma, row.last_hour, row.last_day, row.ewma)
+        assert sigmas == tuple(round(value, 4) for value in sigmas)
 
 
 @pytest.mark.parametrize("name", ["last_hour", "last_day", "ewma"])

@@ -6,12 +6,15 @@ from typing import Any, Final
 
 import pytest
 
+from generator.brain.month import month_of
+from generator.brain.spells import Spells
 from generator.compose.free import FreeBodies
 from generator.compose.plots import plots
 from generator.values.scores import CalibrationBin, MoveScores
 from tests.support.bodies import composed, paid
 from tests.support.builders import full_context
 from tests.support.known import rate_of
+from tests.support.markets import market
 
 REPORT: Final = "x402-atlas-human-report"
 
@@ -92,3 +95,14 @@ def test_every_free_answer_is_found_by_its_name() -> None:
         assert body.as_json().get("endpoint", "status") == name.replace("_", "-"), name
     assert answers.reasoning("ETH").as_json()["asset"] == "ETH"
     assert len(found) == 8
+
+
+def test_the_price_is_drawn_from_five_days_ago_to_now_by_two_hours() -> None:
+    month = month_of(market(31 * 288, seed=3), Spells(), None)
+    assert month is not None
+    drawn = plot({"plots": [each.model_dump() for each in plots(replace(full_context(), month=month))]}, "price")
+    closes = dict(zip(month.hours_ms.tolist(), month.closes[:, 0].tolist(), strict=True))
+
+    assert drawn["x"] == tuple(-2.0 * ago for ago in range(59, -1, -1))
+    at = [month.now_ms + int(3_600_000 * hours) for hours in drawn["x"]]
+    assert series(drawn) == {"Bitcoin": tuple(pytest.approx(closes[each], rel=1e-5) for each in at)}

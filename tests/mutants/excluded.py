@@ -41,6 +41,16 @@ EXCLUDED: Final = (
     Excluded("generator/arena/beta.py", "change - 1.0", ENDS_BY_ITSELF),
     Excluded("generator/arena/beta.py", "_TINY: Final = 1e-300", "stands for a zero; any number as small does"),
     Excluded(
+        "generator/arena/ladders/sums.py",
+        '"partition": {"4h": _counted(sums.partition)}',
+        "both sides of the one comparison that reads it have this name",
+    ),
+    Excluded(
+        "generator/compose/liquidity_lite.py",
+        "significant(book.depth_1pct_usd, 3) or 0.0",
+        "None only of a depth that is not finite, and there is none",
+    ),
+    Excluded(
         "generator/compose/envelope.py",
         """UPDATED = "Wall time of the tick that made this answer, ISO 8601 UTC."
 LIMITATIONS = "What is unknown or restricted in this answer, and why."

@@ -41,7 +41,7 @@ async def test_the_age_of_an_unknown_payment_is_the_time_that_passed(step_s: flo
 
 
 @in_loop
-async def test_without_an_unknown_payment_the_oldest_is_no_second_old(tmp_path: Path) -> None:
+async def test_without_an_unknown_payment_the_oldest_has_waited_for_0_seconds(tmp_path: Path) -> None:
     async with gateway_app(tmp_path) as home:
         await home.state.reconciler.step()
 
