@@ -1,0 +1,1 @@
+"""Units of the scripts that pages load, run by `node --test` without a browser."""

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { browser, Node } from "./page.mjs";
+
+const nodes = { "wallet-vote": null };
+const answers = {};
+const { asked, kept } = browser(nodes, answers);
+globalThis.document.body = new Node("body");
+const { keyFile, keyOfThisBrowser, off, RELAY, relay, Said, signed, takeKey, voterOf, WordsAlone } =
+  await import("./assets/vote-key.js");
+
+const said = async (status, body) => {
+  answers[RELAY] = { status, body };
+  return relay("?round=r").then(
+    () => "taken",
+    (error) => [error instanceof Said, error instanceof WordsAlone, error.message],
+  );
+};
+
+test("a ballot that the gateway prepares or takes is handed on", async () => {
+  answers[RELAY] = { body: { txid: "T" } };
+  assert.deepEqual(await relay("?round=r", { "X-Ballot": "b" }), { txid: "T" });
+  assert.deepEqual(asked.at(-1), { path: `${RELAY}?round=r`, headers: { "X-Ballot": "b" } });
+});
+
+test("each reason for which no ballot is taken is a sentence for the visitor", async () => {
+  assert.match((await said(400, { reason: "locked" }))[2], /^Too late/);
+  assert.deepEqual(await said(503, { reason: "off" }), [true, false, off()]);
+  assert.deepEqual(await said(404, {}), [true, false, off()]);
+  assert.deepEqual(await said(400, { reason: "words_alone", detail: "words" }), [true, true, "words"]);
+  assert.deepEqual(await said(429, { detail: "full" }), [true, false, "full"]);
+  assert.match((await said(200, {}))[2], /^This site takes no votes now/); // an answer without a transaction
+});
+
+test("the key of this browser signs the bytes that the gateway prepared, and stays the same", async () => {
+  const key = await keyOfThisBrowser();
+  const bytes = Uint8Array.from(atob(await signed(key, btoa("txn"))), (letter) => letter.charCodeAt(0));
+
+  const text = new TextDecoder("latin1").decode(bytes);
+  assert.equal(text.slice(0, 7), "\u0082\u00a3sig\u00c4@");
+  assert.equal(text.slice(-7), "\u00a3txntxn");
+  const message = new TextEncoder().encode("TXtxn");
+  assert.ok(await crypto.subtle.verify("Ed25519", key.publicKey, bytes.subarray(7, 71), message));
+  assert.equal(await voterOf(await keyOfThisBrowser()), await voterOf(key));
+});
+
+test("a key that was kept as a file comes back as the same voter, and no other file does", async () => {
+  const key = await keyOfThisBrowser();
+  const text = await (await keyFile(key)).text();
+  assert.equal(await voterOf(await takeKey(text)), await voterOf(key));
+  await assert.rejects(takeKey(JSON.stringify({ ...JSON.parse(text), format: "other" })));
+  const other = await keyFile(await crypto.subtle.generateKey({ name: "Ed25519" }, true, ["sign", "verify"]));
+  const { d } = JSON.parse(await other.text());
+  await assert.rejects(takeKey(JSON.stringify({ ...JSON.parse(text), d })));
+});
+
+test("three chances count for the word of the largest, and only where they add up to 100", async () => {
+  const typed = { "own-up": "55", "own-even": "30", "own-down": "15" };
+  for (const id of [...Object.keys(typed), "own-form", "own-chances"]) nodes[id] = new Node();
+  for (const [id, value] of Object.entries(typed)) nodes[id].value = value;
+  kept.clear();
+  await import("./assets/vote.js");
+  assert.equal(nodes["own-sum"].textContent, "They add up to 100.");
+  nodes["own-down"].value = "25";
+  nodes["own-form"].told.input();
+  assert.equal(nodes["own-sum"].textContent, "They add up to 110: 10 too many.");
+  nodes["own-down"].value = "x";
+  nodes["own-form"].told.input();
+  assert.equal(nodes["own-sum"].textContent, "Three whole numbers from 0 to 100.");
+});
