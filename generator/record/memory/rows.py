@@ -35,9 +35,9 @@ from generator.values.rounds import Event, Lesson, Round
 
 Stored = TypeVar("Stored", Round, PredictionMade, Lesson, Event)
 CHUNK: Final = 500  # SQLite allows 32,766 variables in a statement, older builds 999
-TOLD: Final = ("chapter", "created_at")  # of a lesson: they follow from what is kept of it
+DERIVED: Final = ("chapter", "created_at")  # of a lesson: they follow from what is kept of it
 NAMES: Final = {
-    kind: tuple(field.name for field in fields(kind) if field.name not in TOLD)
+    kind: tuple(field.name for field in fields(kind) if field.name not in DERIVED)
     for kind in (Round, PredictionMade, Lesson, Event)
 }
 TRIPLES: Final = {
