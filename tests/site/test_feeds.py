@@ -157,6 +157,15 @@ def test_simulated_and_replayed_news_say_so_everywhere(mode: SourceMode, mark: s
     assert all(entry.find(f'{ATOM}category[@term="{mode}"]') is not None for entry in entries(files))
 
 
+@pytest.mark.parametrize("mode", [SourceMode.LIVE, SourceMode.RECORDED])
+def test_hours_of_a_simulated_market_to_practise_on_are_never_called_replayed(mode: SourceMode) -> None:
+    (practice,) = items(feeds(SITE, mode, (), (), AT, practice_days=[AT]))
+
+    assert practice["title"] == "Simulated: Five hours to judge, 20 Nov 2026"
+    assert practice["_emi"]["source_mode"] == "simulated"
+    assert "Real prices" not in practice["content_html"]
+
+
 def test_every_entry_bears_the_educational_notice() -> None:
     files = made()
 

@@ -1,7 +1,7 @@
 """News of the market and of rounds as JSON Feed 1.1 and Atom (RFC 4287). An entry never changes once published."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Unpack
 from urllib.parse import urlsplit
@@ -356,8 +356,9 @@ def _of_newest_week(source: _FeedSource, weeks: Sequence[Week]) -> Iterator[Feed
 
 
 def _of_practice(source: _FeedSource, day: datetime) -> FeedEntry:
+    """Give the entry of a day's practice, whose hours are of a simulated market whatever the source is of."""
     begins = day.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    return source.entry(
+    return replace(source, mode=SourceMode.SIMULATED).entry(
         f"practice:{begins:%Y%m%d}",
         at=f"{begins:%Y-%m-%dT%H:%M:%SZ}",
         title=f"Five hours to judge, {begins:%-d %b %Y}",
