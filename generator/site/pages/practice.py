@@ -11,6 +11,7 @@ from generator.catalog.text.figures import day, signed
 from generator.site.charts.plot import Chart
 from generator.site.charts.practice import hour_picture
 from generator.site.resources import PracticeFiles, ShippedMonth
+from generator.values.ranges import MoveRange
 
 FIRST_ITEMS: Final = 10  # in the page itself, so that practice begins without another request
 EXAMPLES: Final = 3
@@ -106,16 +107,14 @@ def example(number: int, item: Mapping[str, Any], truth: Mapping[str, Any]) -> E
     """Return one hour to read."""
     prices: Sequence[float] = item["prices"]
     brain = truth["brain"]
-    ranges = brain["ranges"]
+    within = MoveRange(**brain["ranges"])
     move = truth["move"]
-    place = "outside"
-    if ranges["low_90"] <= move <= ranges["high_90"]:
-        place = "inside"
+    place = "inside" if within.holds_90(move) else "outside"
     return Example(
         picture=hour_picture(f"example-{number}", prices),
         ask="Between which moves should it end an hour later, nine times in ten?",
         tell=(
-            f"The brain said {signed(ranges['low_90'])} to {signed(ranges['high_90'])}. It ended at {signed(move)}, "
+            f"The brain said {signed(within.low_90)} to {signed(within.high_90)}. It ended at {signed(move)}, "
             f"{place} that range: {_OUTCOMES[truth['came']]}, for a band of {item['band_percent']:.2f}% either way. "
             f"It was {truth['asset']} on {day(ms_of(truth['start']))} UTC."
         ),
@@ -133,13 +132,13 @@ def class_view(month: ShippedMonth, own: Sequence[PracticeFiles], mode: str) -> 
     rows = []
     for number, item in enumerate(items):
         truth = truths[item["truth_sha256"][:12]]
-        ranges = truth["brain"]["ranges"]
+        within = MoveRange(**truth["brain"]["ranges"])
         rows.append(
             SheetHour(
                 picture=hour_picture(f"hour-{number}", item["prices"]),
                 move=signed(truth["move"]),
-                half=f"{signed(ranges['low_50'])} to {signed(ranges['high_50'])}",
-                nine=f"{signed(ranges['low_90'])} to {signed(ranges['high_90'])}",
+                half=f"{signed(within.low_50)} to {signed(within.high_50)}",
+                nine=f"{signed(within.low_90)} to {signed(within.high_90)}",
                 name=f"{truth['asset']}, {day(ms_of(truth['start']))} UTC",
             )
         )
