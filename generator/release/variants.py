@@ -3,9 +3,12 @@
 import gzip
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Final
 
 import brotli
+
+from generator.memo import Memo
 
 # Of the published texts every one from 1,000 bytes on gets at least 40% smaller, and what is smaller than that
 # travels in the packet that its headers need anyway (docs/explain/publishing.md).
@@ -28,7 +31,7 @@ class Variants:
     """Make `.gz` and `.br` siblings; only changed content is compressed."""
 
     def __init__(self) -> None:
-        self._made: dict[bytes, Pair] = {}
+        self._made: Memo[bytes] = Memo()  # by content
         self._brotli = ThreadPoolExecutor(1, thread_name_prefix="brotli")
 
     def add(self, files: Mapping[str, bytes], lasting: Collection[str] = ()) -> dict[str, bytes]:
@@ -38,11 +41,11 @@ class Variants:
             for path, content in files.items()
             if len(content) >= SMALLEST and path.endswith(TEXT) and f"{path}.gz" not in files
         }
-        self._made = self._pairs({content: _levels(content, lasts=path in lasting) for path, content in texts.items()})
+        pairs = self._pairs({content: _levels(content, lasts=path in lasting) for path, content in texts.items()})
 
         out = dict(files)
         for path, content in texts.items():
-            for ending, packed in zip((".gz", ".br"), self._made[content], strict=True):
+            for ending, packed in zip((".gz", ".br"), pairs[content], strict=True):
                 if len(packed) < WORTH * len(content):
                     out[path + ending] = packed
         return out
@@ -60,7 +63,9 @@ class Variants:
         fresh = {}
         for (content, _), zipped, packed in zip(changed, gzipped, brotlied.result(), strict=True):
             fresh[content] = (_not_as_long(zipped, packed), packed)
-        return {content: self._made.get(content) or fresh[content] for content in contents}
+
+        self._made.keep(contents)
+        return {content: self._made.get(content, None, partial(fresh.__getitem__, content)) for content in contents}
 
 
 def pack(content: bytes) -> Pair:

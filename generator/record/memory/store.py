@@ -23,6 +23,7 @@ from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import RoundPhase
 from generator.errors import MemoryUnreadable
 from generator.lease import Fence, no_fence
+from generator.memo import Memo
 from generator.record.audit.entries import Entry
 from generator.record.audit.recount import BallotPart
 from generator.record.memory import ballots, daily, database, history, holds, hours, log, rounds, venues
@@ -77,7 +78,7 @@ class Memory:
         self._totals: RunningTotals | None = None  # of what is committed, or of the open batch
         self.games = game_stores()
         self._log: log.LogState | None = None
-        self._derived: dict[str, tuple[object, Any]] = {}  # read again when the totals they are computed from change
+        self._derived: Memo[str] = Memo()  # read again when the totals they are computed from change
         self._file = _file_of(engine)
         self._opened = _identity(self._file)
 
@@ -217,11 +218,10 @@ class Memory:
             game.forget()
 
     def _cached(self, name: str, key: object, make: Callable[[], Value]) -> Value:
-        found = self._derived.get(name)
-        if found is None or found[0] != key or self._outer is not None:
-            found = self._derived[name] = (key, make())
-        value: Value = found[1]
-        return value
+        """Return what is read of the record; inside a batch it is read each time, since the totals lag behind."""
+        if self.in_batch:
+            self._derived.drop(name)
+        return self._derived.get(name, key, make)
 
     def is_empty(self) -> bool:
         """Return whether nothing was ever played."""

@@ -13,6 +13,7 @@ from generator.catalog.pages import SitePage
 from generator.catalog.text import answers
 from generator.compose.context import Site, TickTimes
 from generator.compose.tick import Tick
+from generator.memo import Memo
 from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
 from generator.site.pages.recipes import PageView, recipe_of
@@ -68,7 +69,7 @@ class Pages:
 
     def __init__(self, resources: Resources | None = None) -> None:
         self._env = environment(resources or Resources.locate())
-        self._kept: dict[str, tuple[object, dict[str, bytes]]] = {}
+        self._kept: Memo[str] = Memo()  # by path
 
     def render(self, view: PageView) -> dict[str, bytes]:
         """Return path -> bytes of every page and its twin; raise KeyError when a free body is missing."""
@@ -85,7 +86,7 @@ class Pages:
                 page = day.page()
                 yield page, partial(self._page, page, replace(view, days=(day,)), frame)
         for day in view.days[DAYS_KEPT:]:
-            self._kept.pop(day.path, None)
+            self._kept.drop(day.path)
 
     def _page(self, page: SitePage, view: PageView, frame: Callable[..., Frame]) -> dict[str, bytes]:
         """Return a page and its twin, those of before while what they are made from is equal."""
@@ -95,14 +96,7 @@ class Pages:
 
         clocks = (view.ctx.freshness.offset_ms, view.ctx.freshness.moved_ms)
         key = (view.ctx.site, view.ctx.observation.mode, clocks, view.share(page), *source(view))
-        if page.path in self._kept:
-            kept_key, files = self._kept[page.path]
-            if kept_key == key:
-                return files
-
-        files = self._render(page, view, frame(lasting=True))
-        self._kept[page.path] = (key, files)
-        return files
+        return self._kept.get(page.path, key, lambda: self._render(page, view, frame(lasting=True)))
 
     def _frame(self, view: PageView, *, lasting: bool) -> Frame:
         """Render the frame around the content, and its Markdown.
