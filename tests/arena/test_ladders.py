@@ -248,16 +248,16 @@ def played(now_ms: int, state: LadderState, **changes: Any) -> LaddersPlayed:
 
 
 def test_a_ladder_is_made_again_only_where_it_says_something_else() -> None:
-    first = played(NOON - 5 * MINUTE, LadderState()).made
+    first = played(NOON - 5 * MINUTE, LadderState()).sealed
     assert first is not None
 
     again = played(NOON - 5 * MINUTE, LadderState(upcoming=first))
     another = played(NOON - 4 * MINUTE, LadderState(upcoming=replace(first, base={})))
 
-    assert again.made is None
-    assert another.made is not None
-    assert another.made.made_ms == NOON - 4 * MINUTE
-    assert played(NOON - 11 * MINUTE, LadderState()).made is None
+    assert again.sealed is None
+    assert another.sealed is not None
+    assert another.sealed.made_ms == NOON - 4 * MINUTE
+    assert played(NOON - 11 * MINUTE, LadderState()).sealed is None
 
 
 def test_an_hour_that_was_voided_or_has_begun_is_not_sealed_again() -> None:
@@ -267,8 +267,8 @@ def test_an_hour_that_was_voided_or_has_begun_is_not_sealed_again() -> None:
     begun = played(NOON - 5 * MINUTE, LadderState(upcoming=replace(hour, prices={"BTC": 1.0})))
 
     assert [judged.void_reason for judged in moved.judged] == ["moved"]
-    assert moved.made is None
-    assert begun.made is None
+    assert moved.sealed is None
+    assert begun.sealed is None
 
 
 def test_a_horizon_is_counted_in_the_tick_in_which_it_came_and_never_again() -> None:

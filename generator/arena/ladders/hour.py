@@ -57,8 +57,8 @@ def end_ms(hour: LadderHour, horizon: str) -> int:
 
 def is_done(hour: LadderHour, horizon: str) -> bool:
     """Return whether all is known of a horizon: nothing waits for a bar."""
-    came = hour.came.get(horizon)
-    return came is not None and not any("waits" in one for one in came.values())
+    outcomes = hour.came.get(horizon)
+    return outcomes is not None and not any("waits" in outcome for outcome in outcomes.values())
 
 
 def newly_done(before: LadderHour, after: LadderHour) -> list[str]:

@@ -31,7 +31,7 @@ class LaddersPlayed(NamedTuple):
     """What a tick changes of ladders."""
 
     judged: tuple[LadderHour, ...]  # hours of which more is known now
-    made: LadderHour | None  # what is said of the upcoming hour; None where it is what was said before
+    sealed: LadderHour | None  # what is said of the upcoming hour; None where it is what was said before
     totals: LadderTotals  # the same object where nothing was counted
 
 
@@ -52,18 +52,18 @@ def play_ladders(state: LadderState, inputs: PlayInputs, published_ms: int | Non
         if hour != before:
             judged[hour.start_ms] = hour
 
-    made = make(inputs, inputs.ladders, totals)
-    if made is not None and not _is_news(made, judged.get(made.start_ms, state.upcoming)):
-        made = None
-    return LaddersPlayed(tuple(judged.values()), made, totals)
+    upcoming = make(inputs, inputs.ladders, totals)
+    if upcoming is not None and not _is_news(upcoming, judged.get(upcoming.start_ms, state.upcoming)):
+        upcoming = None
+    return LaddersPlayed(tuple(judged.values()), upcoming, totals)
 
 
-def _is_news(made: LadderHour, known: LadderHour | None) -> bool:
+def _is_news(hour: LadderHour, known: LadderHour | None) -> bool:
     """Return whether what is made of an hour is to be sealed: it has not begun, and something else was said before."""
     if known is None:
         return True
     is_final = known.has_begun or known.void_reason is not None
-    is_same = (known.said, known.base, known.warm_up) == (made.said, made.base, made.warm_up)
+    is_same = (known.said, known.base, known.warm_up) == (hour.said, hour.base, hour.warm_up)
     return not is_final and not is_same
 
 

@@ -69,10 +69,10 @@ class LadderSums:
                 cells[name] = replace(cell, void=cell.void + 1)
                 continue
 
-            said = case.chances[_EITHER]
-            came = case.events[_EITHER]
-            losses = losses_of((said, UNITS - said), (case.base, UNITS - case.base), came=int(not came))
-            cells[name] = cell.counted(day, losses, event=came, said=said)
+            chance = case.chances[_EITHER]
+            is_passed = case.events[_EITHER]
+            losses = losses_of((chance, UNITS - chance), (case.base, UNITS - case.base), came=int(not is_passed))
+            cells[name] = cell.counted(day, losses, event=is_passed, said=chance)
 
             of_kind = f"{horizon} {case.kind}"
             bins[of_kind] = _binned(bins.get(of_kind, NO_BINS), case.chances, case.events)
@@ -137,13 +137,13 @@ def _sides(above: bool, below: bool) -> Sides:  # noqa: FBT001
 
 
 def _binned(bins: Bins, chances: Sequence[int], events: Sides) -> Bins:
-    counts = [list(one) for one in bins]
+    counts = [list(tenth) for tenth in bins]
     for chance, event in zip(chances, events, strict=True):
-        one = counts[min(chance * _BINS // UNITS, _BINS - 1)]
-        one[0] += 1
-        one[1] += chance
-        one[2] += int(event)
-    return tuple((n, said, came) for n, said, came in counts)
+        tenth = counts[min(chance * _BINS // UNITS, _BINS - 1)]
+        tenth[0] += 1
+        tenth[1] += chance
+        tenth[2] += int(event)
+    return tuple((n, chances, events) for n, chances, events in counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,13 +174,13 @@ class LadderTotals:
 
     def rare(self) -> frozenset[tuple[str, float]]:
         """Return the levels that were passed at the end on fewer than 30 days of the record."""
-        found = set()
+        rare = set()
         for name, horizon in HORIZONS.items():
             for level in horizon.levels:
                 cells = [sums.cells.get(key(name, level, "end"), Cell()) for sums in (self.live, self.backtest)]
                 if sum(cell.days for cell in cells) < RARE_DAYS:
-                    found.add((name, level))
-        return frozenset(found)
+                    rare.add((name, level))
+        return frozenset(rare)
 
     def as_json(self) -> dict[str, Any]:
         """Return the totals as plain values."""

@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from generator.catalog.text.figures import HYPHEN, signed
+
 WIDTH: Final = 88
 SECTIONS: Final = ("happened", "rough", "far", "after", "long", "yesterday", "idea", "question")
 _BLOCKS: Final = "▁▂▃▄▅▆▇█"
@@ -108,7 +110,7 @@ def _line(values: Sequence[Any]) -> Iterator[str]:
 
 
 def _signed(value: Any) -> str:
-    return f"{value:+.2f}%" if isinstance(value, int | float) else "?"
+    return signed(value, minus=HYPHEN) if isinstance(value, int | float) else "?"
 
 
 def _section(heading: str, text: str = "") -> Iterator[str]:

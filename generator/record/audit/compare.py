@@ -12,9 +12,9 @@ MISSING: Final = object()
 
 def row_differences(row: Row, logged: Row) -> str | None:
     """Name the fields of a published row that differ from the log; None where there are none."""
-    found = [text for name, value in logged.items() for text in _differences(name, row.get(name, MISSING), value)]
-    more = f"; and {len(found) - FIELDS_NAMED} fields more" if len(found) > FIELDS_NAMED else ""
-    return f"{'; '.join(found[:FIELDS_NAMED])}{more}" if found else None
+    texts = [text for name, value in logged.items() for text in _differences(name, row.get(name, MISSING), value)]
+    more = f"; and {len(texts) - FIELDS_NAMED} fields more" if len(texts) > FIELDS_NAMED else ""
+    return f"{'; '.join(texts[:FIELDS_NAMED])}{more}" if texts else None
 
 
 def _differences(name: str, published: Any, logged: Any) -> Iterator[str]:

@@ -199,10 +199,8 @@ def daily_complaint(data: bytes | None, log: DailyLog, last_at: str | None) -> s
         return f"the log has daily questions and {DAILY_JSON} is not published" if log.rows else None
     try:
         rows: list[Row] = read_json(data)["questions"]
-        found = (_daily_row_complaint(row, log, last_at or "") for row in rows)
-        if complaint := next((said for said in found if said), None):
-            return complaint
-        return _questions_left_out(rows, log)
+        complaints = (_daily_row_complaint(row, log, last_at or "") for row in rows)
+        return next(filter(None, complaints), None) or _questions_left_out(rows, log)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         return f"{DAILY_JSON} is not of the published form ({type(error).__name__}: {error})"
 
@@ -215,7 +213,7 @@ def _daily_row_complaint(row: Row, log: DailyLog, last_at: str) -> str | None:
     logged = log.rows.get(name)
     came_at = str({OPEN: row["asked"], LIVE: row["closes"]}.get(row["phase"], row["measured"]))
     if logged is None:
-        oldest = min((one["asked"] for one in log.rows.values()), default="")
+        oldest = min((question["asked"] for question in log.rows.values()), default="")
         is_out_of_reach = len(log.rows) >= KEPT and row["asked"] < oldest
         is_newer = came_at >= last_at
         return None if is_newer or is_out_of_reach else f"daily question {name} is published and not in the log"
@@ -223,8 +221,8 @@ def _daily_row_complaint(row: Row, log: DailyLog, last_at: str) -> str | None:
     if DAILY_ORDER.index(row["phase"]) > DAILY_ORDER.index(logged["phase"]) and came_at < last_at:
         return f"daily question {name} is published as {row['phase']} and is {logged['phase']} in the log"
     common = logged if row["phase"] == logged["phase"] else {key: logged[key] for key in ASKED}
-    found = row_differences(row, common)
-    return f"daily question {name}: {found}" if found else None
+    differences = row_differences(row, common)
+    return f"daily question {name}: {differences}" if differences else None
 
 
 def _questions_left_out(rows: Sequence[Row], log: DailyLog) -> str | None:

@@ -134,9 +134,9 @@ def hour_entries(changes: Iterable[PredictionChange], now_ms: int, salt: SaltOf)
     for before, after in changes:
         if after.warm_up:
             continue
-        for horizon, came in after.moves.items() if after.start_price is not None else ():
+        for horizon, move in after.moves.items() if after.start_price is not None else ():
             if before is None or horizon not in before.moves:
-                note("ranges.judged", after, moved(came), horizon)
+                note("ranges.judged", after, moved(move), horizon)
         ended_before = before is not None and (before.outcome, before.void_reason) == (after.outcome, after.void_reason)
         if after.outcome is not None and not ended_before:
             note("predictions.judged", after, _judged(after))
@@ -160,11 +160,11 @@ def _revealed(after: PredictionMade, salt: SaltOf) -> dict[str, Any]:
     return {"forecast": sealed.content, "salt": sealed.salt}
 
 
-def moved(came: Move) -> dict[str, Any]:
+def moved(move: Move) -> dict[str, Any]:
     """Write the move over one horizon."""
-    if came.void_reason is not None:
-        return {"void_reason": came.void_reason}
-    return {"end_price": came.end_price, "move": came.move}
+    if move.void_reason is not None:
+        return {"void_reason": move.void_reason}
+    return {"end_price": move.end_price, "move": move.move}
 
 
 def _made(after: PredictionMade) -> dict[str, Any]:
@@ -178,7 +178,11 @@ def _made(after: PredictionMade) -> dict[str, Any]:
         **called(after),
         "band_bps": after.band_bps,
         "previous_outcome": None if after.previous is None else str(after.previous),
-        **({} if after.ranges is None else {"ranges": {name: asdict(one) for name, one in after.ranges.items()}}),
+        **(
+            {}
+            if after.ranges is None
+            else {"ranges": {name: asdict(forecast) for name, forecast in after.ranges.items()}}
+        ),
     }
 
 

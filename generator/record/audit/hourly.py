@@ -144,16 +144,16 @@ class HourLog:
             if ranges is None or horizon not in ranges.forecasts or ranges.start_price is None:
                 raise AuditError(f"{asset}: no {horizon} range was made for this hour")
 
-            came = Move(shown.get("end_price"), shown.get("move"), shown.get("void_reason"))
+            move = Move(shown.get("end_price"), shown.get("move"), shown.get("void_reason"))
             if horizon in ranges.moves:
                 raise AuditError(f"{asset}: the {horizon} range was judged before")
-            if came.void_reason is None:
+            if move.void_reason is None:
                 in_time(late, f"{asset}: the end price over {horizon} was fixed", "end")
-                if came.move != move_percent(ranges.start_price, shown["end_price"]):
-                    raise AuditError(f"{asset}: the move over {horizon} is {came.move}, the prices give another")
+                if move.move != move_percent(ranges.start_price, shown["end_price"]):
+                    raise AuditError(f"{asset}: the move over {horizon} is {move.move}, the prices give another")
 
-            counted.append((horizon, ms_of(start), counts_of(ranges.forecasts[horizon], came)))
-            ranges.moves[horizon] = came
+            counted.append((horizon, ms_of(start), counts_of(ranges.forecasts[horizon], move)))
+            ranges.moves[horizon] = move
 
         self.far = self.far.plus_totals(counted)
 
@@ -227,29 +227,30 @@ def ranges_complaint(data: bytes | None, log: HourLog) -> str | None:
     try:
         rows: list[Row] = [read_json(line) for line in data.splitlines() if line.strip()]
         until = max((end for row in rows for end in _ends(row, known=True)), default="")
-        found = (_range_complaint(row, until, log) for row in rows)
-        return next((said for said in found if said), None) or _ranges_left_out(rows, until, log)
+        complaints = (_range_complaint(row, until, log) for row in rows)
+        return next(filter(None, complaints), None) or _ranges_left_out(rows, until, log)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         return f"/track-record/ranges.jsonl is not of the published form ({type(error).__name__}: {error})"
 
 
 def _ends(row: Row, *, known: bool) -> Iterable[str]:
     start = ms_of(row["start"])
-    for horizon, one in row["ranges"].items():
-        if (one["end_price"] is not None) == known:
+    for horizon, judged in row["ranges"].items():
+        if (judged["end_price"] is not None) == known:
             yield iso(start + HORIZONS[horizon].length_ms)
 
 
 def _range_complaint(row: Row, until: str, log: HourLog) -> str | None:
     name = f"ranges of {row['asset']} {row['start']}"
-    for horizon, one in row["ranges"].items():
-        if one["end_price"] is not None and one["move"] != move_percent(row["start_price"], one["end_price"]):
-            return f"{name}: the move over {horizon} is {one['move']}, the prices give another"
+    for horizon, judged in row["ranges"].items():
+        end_price = judged["end_price"]
+        if end_price is not None and judged["move"] != move_percent(row["start_price"], end_price):
+            return f"{name}: the move over {horizon} is {judged['move']}, the prices give another"
     logged = log.ranges.get(row["start"], {}).get(row["asset"])
     if logged is None:
         return None if row["warm_up"] else f"{name} are published and not in the log"
-    found = row_differences(_shown(row), _logged(logged, row, until))
-    return f"{name}: {found}" if found else None
+    differences = row_differences(_shown(row), _logged(logged, row, until))
+    return f"{name}: {differences}" if differences else None
 
 
 def _shown(row: Row) -> dict[str, Any]:
@@ -261,11 +262,11 @@ def _logged(logged: Ranges, row: Row, until: str) -> dict[str, Any]:
     newer = {end for end in _ends(row, known=False) if end > until}
     start = ms_of(row["start"])
     ranges = {}
-    for horizon, said in logged.forecasts.items():
-        came = logged.moves.get(horizon)
-        if came is None or (came.void_reason is None and iso(start + HORIZONS[horizon].length_ms) in newer):
-            came = Move()
-        ranges[horizon] = {**asdict(said), **asdict(came)}
+    for horizon, forecast in logged.forecasts.items():
+        move = logged.moves.get(horizon)
+        if move is None or (move.void_reason is None and iso(start + HORIZONS[horizon].length_ms) in newer):
+            move = Move()
+        ranges[horizon] = {**asdict(forecast), **asdict(move)}
     return {"warm_up": False, "start_price": logged.start_price, "ranges": ranges}
 
 

@@ -204,16 +204,16 @@ def recount(round_id: str, logged: Mapping[str, Any], read: Callable[[str], byte
     try:
         rows, address, genesis_hash = all_parts(round_id, first, read)
         files, stated = zip(*map(_file, rows), strict=True) if rows else ((), ())
-        found = _judged(files, round_id, logged, address, genesis_hash)
+        ballots = _judged(files, round_id, logged, address, genesis_hash)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, RecountError):
             raise
         raise RecountError(f"not of the form of ballots ({type(error).__name__}: {error})") from error
 
-    if sorted(found, key=_by_txid) != sorted(stated, key=_by_txid):
+    if sorted(ballots, key=_by_txid) != sorted(stated, key=_by_txid):
         raise RecountError("a row's txid, voter, choice or chances are not those of its signed transaction")
-    _compare(found, logged)
-    return len(found)
+    _compare(ballots, logged)
+    return len(ballots)
 
 
 def _by_txid(ballot: Counted) -> str:
@@ -268,23 +268,23 @@ def _judged(
     return [Counted(ballot.txid, ballot.voter, str(ballot.choice), ballot.chances) for ballot in ballots]
 
 
-def _compare(found: Sequence[Counted], logged: Mapping[str, Any]) -> None:
-    most, times = Counter(ballot.voter for ballot in found).most_common(1)[0] if found else ("", 0)
+def _compare(ballots: Sequence[Counted], logged: Mapping[str, Any]) -> None:
+    most, times = Counter(ballot.voter for ballot in ballots).most_common(1)[0] if ballots else ("", 0)
     if times > 1:
         raise RecountError(f"voter {most} is counted {times} times")
 
-    digest = digest_of_ballots(ballot.txid for ballot in found)
+    digest = digest_of_ballots(ballot.txid for ballot in ballots)
     if digest != logged["ballots_sha256"]:
         raise RecountError(f"their digest is {digest}, the log says {logged['ballots_sha256']}")
 
-    counts = Counter(ballot.choice.lower() for ballot in found)
+    counts = Counter(ballot.choice.lower() for ballot in ballots)
     for word, votes in logged["votes"].items():
         real = votes - logged["simulated_votes"][word]
         if counts[word] != real:
             raise RecountError(f"{counts[word]} ballots are {word}, the log counted {real}")
 
     sums = ChanceSums()
-    for ballot in found:
+    for ballot in ballots:
         if ballot.chances is not None:
             sums = sums.plus(ChanceSums(1, *ballot.chances))
     stated = chance_sums_of(logged, "chance_sums")

@@ -227,8 +227,8 @@ def rows_complaint(rows: Sequence[Row], log: RoundLog, first_at: str | None) -> 
             stated = {name: value for name, value in logged.items() if name not in UNPUBLISHED}
             # The log says nothing of chances where no vote could give any: then the row may not either.
             stated |= {name: NO_CHANCES for name in SUMS if name in row and name not in logged}
-            found = row_differences(row, {**stated, "log_entries": log.entries.get(logged["round_id"], [])})
-            complaint = f"round {logged['round_id']}: {found}" if found else None
+            differences = row_differences(row, {**stated, "log_entries": log.entries.get(logged["round_id"], [])})
+            complaint = f"round {logged['round_id']}: {differences}" if differences else None
         if complaint is not None:
             return complaint
 

@@ -73,8 +73,8 @@ class LadderStore(GameStore[LadderState, LaddersPlayed]):
         """Store the hours that a tick changed, and outside of a batch the sums."""
         for hour in played.judged:
             _store_hour(connection, hour)
-        if played.made is not None:
-            _store_hour(connection, played.made)
+        if played.sealed is not None:
+            _store_hour(connection, played.sealed)
 
         if played.totals is not self._kept(connection) and not in_batch:
             store_totals(connection, played.totals)
@@ -82,7 +82,7 @@ class LadderStore(GameStore[LadderState, LaddersPlayed]):
 
     def entries(self, connection: Connection, played: LaddersPlayed, now_ms: int, salt: SaltOf) -> list[Entry]:
         """Return the entry of what is made of an hour, and reveal the days that are over."""
-        made = [] if played.made is None else [ladder_entry(played.made, now_ms, salt)]
+        made = [] if played.sealed is None else [ladder_entry(played.sealed, now_ms, salt)]
         return [*made, *reveal(connection, now_ms, salt)]
 
     def end_batch(self, connection: Connection) -> None:
