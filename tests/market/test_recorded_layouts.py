@@ -1,5 +1,6 @@
 """Candles as publishers lay them out and as people spoil them: the same bars, or refused by the true reason."""
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -59,9 +60,10 @@ def test_a_volume_in_dollars_is_unknown(tmp_path: Path, name: str) -> None:
     assert_same(laid_out(tmp_path, WITHOUT_VOLUME[name]).frame, *PRICES)
 
 
+@pytest.mark.outside
 @pytest.mark.parametrize("form", ["parquet", "feather"])
 def test_frames_of_arrow_are_read_with_the_extra(tmp_path: Path, form: str) -> None:
-    arrow = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    import pyarrow as arrow  # noqa: ICN001  the name of the library
     from pyarrow import feather, parquet
 
     def packed(asset: str, made: Sequence[Bar]) -> dict[str, bytes]:
@@ -234,6 +236,24 @@ def test_binances_files_of_funding_and_open_interest_are_read(tmp_path: Path) ->
 
     assert frame.fields["funding"][[0, 96, 97, 200], 0].tolist() == [0.0001, 0.0002, 0.0002, -0.0003]
     assert frame.fields["open_interest"][[5, 20], 0].tolist() == [1000, 1001]
+
+
+def test_what_binances_interface_answers_is_read_as_funding_and_open_interest(tmp_path: Path) -> None:
+    times = [START_MS + hour * 3_600_000 for hour in range(24)]
+    bodies = {
+        "": [[*row, 0, 0, 1, 1, 1, 0] for row in ohlcv(bars("BTC"))],
+        "funding": [{"symbol": "BTCUSDT", "fundingTime": t, "fundingRate": "0.0003"} for t in times[::8]],
+        "interest": [
+            {"symbol": "BTCUSDT", "sumOpenInterest": "7", "sumOpenInterestValue": "9", "timestamp": t} for t in times
+        ],
+    }
+    for folder, body in bodies.items():
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "BTCUSDT.json").write_text(json.dumps({"response": body}))
+
+    fields = load_recording([tmp_path], ASSETS).frame.fields
+
+    assert [fields[name][150, 0] for name in ("close", "funding", "open_interest")] == [bars("BTC")[150].c, 0.0003, 7]
 
 
 def test_of_a_file_beyond_the_limit_the_newest_rows_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

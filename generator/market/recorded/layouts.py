@@ -86,6 +86,16 @@ LAYOUTS: Final = (
         RecordedKind.OPEN_INTEREST,
         {TIME: ("create_time",)} | {name: (name,) for name in FIELDS[RecordedKind.OPEN_INTEREST]},
     ),
+    Layout(
+        "Binance's interface",  # and ccxt's
+        RecordedKind.FUNDING,
+        {TIME: ("fundingtime", "timestamp"), "funding_rate": ("fundingrate",)},
+    ),
+    Layout(
+        "Binance's interface",
+        RecordedKind.OPEN_INTEREST,
+        {TIME: ("timestamp",)} | {name: (name.replace("_", ""),) for name in FIELDS[RecordedKind.OPEN_INTEREST]},
+    ),
     _named("Binance", "open_time", "volume", "close_time"),
     _named("CryptoDataDownload", "unix", "volume {base}"),
     _named("CoinMarketCap", "timeopen", None, "timeclose"),
