@@ -32,11 +32,9 @@ from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
     ARCHIVE,
-    BADGE,
     BUYER,
     BUYER_PAGES,
     DOCS_INDEX,
-    EMBED,
     HISTORY_CSV,
     RECEIPT_KEYS,
     SAMPLE_REPORT,
@@ -178,10 +176,10 @@ def each_path() -> Rows:
     yield from ((f"`{row.path}`", "Free answers") for row in ENDPOINTS)
     yield f"`{reasoning_path('<asset>')}`", f"The reasoning for one asset as a static file: {', '.join(ASSETS)}"
     yield (
-        f"`{asset_path('<asset>')}feed.xml`, `{EMBED}<asset>.svg`",
-        "Rounds of one asset and moves that left their 90% range, as a feed; its picture to embed",
+        f"`{asset_path('<asset>')}feed.xml`",
+        "Rounds of one asset and moves that left their 90% range, as a feed",
     )
-    yield f"`{BADGE}`, `{HISTORY_CSV}`", "The regime as a badge; the hours that the charts show, as CSV"
+    yield f"`{HISTORY_CSV}`", "The hours that the charts show, as CSV"
     yield from ((f"`{row.path}`", f"Paid answers, {row.price_display}") for row in PRODUCTS)
     yield f"`{BUYER}`", "Buy in the browser: " + " ".join(f"`{path}`" for path in BUYER_PAGES.values())
     yield f"`{PREPARE_PATH}`", "Prepares a payment for a wallet, unsigned"

@@ -106,8 +106,6 @@ PAGES: Final[tuple[SitePage, ...]] = (
     ),
     _page(links.ARCHIVE, "Archive", "The market day by day",
           "One line for each day since the start: its regime, its headline and how Bitcoin moved.", primary=False),
-    _page(links.EMBED, "Embed", "A chart or a badge for your page",
-          "Pictures of the market and of each asset to embed, renewed each quarter of an hour.", primary=False),
     _page(links.NOT_FOUND, "", "Nothing here", "There is nothing at this path.", primary=False, listed=False),
     *(
         SitePage(

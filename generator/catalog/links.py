@@ -48,8 +48,6 @@ STATUS: Final = "/status/"
 HISTORY: Final = "/history/"
 ARCHIVE: Final = "/archive/"
 NOT_FOUND: Final = "/not-found/"  # its page is the answer to other paths that lead nowhere
-EMBED: Final = "/embed/"
-BADGE: Final = "/badge.svg"
 HISTORY_CSV: Final = f"{HISTORY}hours.csv"
 BUYER: Final = "/x402-buyer/"
 BUYER_AGENT: Final = "/x402-buyer/?product=agent"  # as the service was first described; it opens what `atlas` does
@@ -85,11 +83,6 @@ def voters_file(prefix: str) -> str:
 def voters_once(month: str, prefix: str) -> str:
     """Return where those of a month that is over are."""
     return f"/files/voters/{month}/{prefix}.json"
-
-
-def embedded(asset: str) -> str:
-    """Return the path of one asset's picture for other sites."""
-    return f"{EMBED}{asset.lower()}.svg"
 
 
 REASONING_ASSET: Final = "/api/reasoning/{asset}.json"

@@ -69,7 +69,6 @@ def environment(resources: Resources) -> Environment:
             "count": figures.count,
             "day": figures.day,
             "duration": figures.duration,
-            "embedded": links.embedded,
             "iso": iso,
             "left": figures.left,
             "percent": figures.percent,

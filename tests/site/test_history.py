@@ -10,10 +10,10 @@ from markupsafe import Markup
 from generator.brain.reading import NO_AXES, Axes
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS, HOUR_MS
-from generator.catalog.words import MarketSide, SourceMode
+from generator.catalog.words import MarketSide
 from generator.market.bars import BarFrame
 from generator.site.charts.history import WINDOWS, Lately, history, uptime
-from generator.site.files.history import FILES, card, histories, hours_csv
+from generator.site.files.history import FILES, histories, hours_csv
 from generator.site.pages.render import Pages
 from generator.site.words.days import days
 from generator.values.hours import Hour
@@ -106,15 +106,6 @@ def test_without_bars_there_is_no_chart_and_the_file_is_still_there() -> None:
 
     assert not found.figures
     assert set(found.files) == set(FILES) - {f"/asset/{asset.lower()}/feed.xml" for asset in ASSETS}
-
-
-def test_a_picture_for_other_sites_needs_no_style_and_answers_no_pointer() -> None:
-    chart = history("btc-7d", WINDOWS["7d"], Lately("BTC", NOW_MS, CLOSES, HOURS, None), "")
-
-    picture = ET.fromstring(card(chart, "BTC", full_context(SourceMode.SIMULATED)))
-
-    assert not {name for part in picture.iter() for name in part.attrib if name in {"class", "style", "data-tip"}}
-    assert "a simulated market, 20 Nov 2026, 09:53 UTC. For learning only." in "".join(picture.itertext())
 
 
 def test_an_hour_names_the_kind_of_its_chances_and_one_from_before_kinds_none() -> None:

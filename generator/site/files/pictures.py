@@ -22,7 +22,7 @@ from generator.compose.market_regime import MarketRegimeResponse
 from generator.compose.tick import Tick
 from generator.site.charts.plot import Chart
 from generator.site.charts.ranges import hour_ranges
-from generator.site.files.history import WEEK, as_of, attributed
+from generator.site.files.history import WEEK
 from generator.site.resources import Resources
 from generator.site.templates import environment
 from generator.site.words.record import far_figure
@@ -47,6 +47,39 @@ _KICKERS: Final = {
 _LETTERS_AND_REGIMES: Final = re.compile(
     r'<text\b.*?</text>|<defs>.*?</defs>|<(?:rect|polygon) class="(?:tint|chance)"[^>]*/>|<circle[^>]*/>'
 )
+_HOVER: Final = re.compile(r'<rect class="hour"[^>]*/>')
+_CLASS: Final = re.compile(r'class="([a-z0-9_ -]+)"')
+_INK: Final = "#1c2426"
+_SOFT: Final = "#55605f"
+_LINE: Final = "#dcd9d0"
+_ACCENT: Final = "#0b6470"
+_HALO: Final = f'fill="{_SOFT}" font-size="11" stroke="#fbfaf7" stroke-width="3" paint-order="stroke"'
+_LOOKS: Final = {
+    "tick": _HALO,
+    "axis": _HALO,
+    "value": _HALO.replace(_SOFT, _INK),
+    "grid": f'stroke="{_LINE}"',
+    "notch": f'stroke="{_LINE}"',
+    "mark": f'stroke="{_SOFT}" stroke-dasharray="5 5"',
+    "line": f'fill="none" stroke="{_INK}" stroke-width="2"',
+    "end": f'fill="{_INK}"',
+    "row": _HALO.replace(_SOFT, _INK),
+    "far90": 'fill="#c3dadb"',
+    "far50": 'fill="#7fb1b5"',
+    "here": f'stroke="{_INK}" stroke-width="2"',
+    "fan90": 'fill="#c3dadb"',
+    "fan50": 'fill="#7fb1b5"',
+    "tint": "",
+    "chance": "",
+    "r-transition": 'fill="none"',
+    "r-hatch": 'stroke="#8f9a97" stroke-width="1.2"',
+    "r-risk_on": 'fill="#b4dad3"',
+    "r-risk_off": 'fill="#f3d2b3"',
+    "r-range": 'fill="#ecebe4"',
+    "r-high_volatility": 'fill="#d3c8ea"',
+    "r-mark": 'stroke="#c98a52" stroke-width="1.2"',
+    "r-dot": 'fill="#6d55a3"',
+}
 EM: Final = 0.54  # of its size a letter of Open Sans Semibold takes in a text, a little more than the mean
 
 
@@ -331,3 +364,15 @@ def _general(ctx: Tick, mark: str) -> Drawing:
         headline="The market in words, and every forecast scored",
         text=f"{ENDPOINTS_IN_WORDS.capitalize()} free answers, renewed each minute, without a key. Every miss is kept.",
     )
+
+
+def as_of(ctx: Tick) -> str:
+    """Write the market's time: of a replay that is when its prices were made, not now."""
+    return f"{moment(ctx.observation.market_ms):%-d %b %Y, %H:%M} UTC"
+
+
+def attributed(inner: Markup) -> Markup:
+    """Replace the classes of a drawing by attributes, and leave out what only answers a pointer."""
+    plain = _HOVER.sub("", str(inner))
+    styled = _CLASS.sub(lambda match: _LOOKS[match[1].split()[0]], plain)
+    return Markup(styled)  # noqa: S704  ours, escaped when made
