@@ -19,7 +19,7 @@ class Memo(Generic[Name]):
         self._made: dict[Name, tuple[object, Any]] = {}
 
     def get(self, name: Name, key: object, make: Callable[[], Value]) -> Value:
-        """Return the value of a name, made anew where its key is not that of the last; one that fails is not kept.
+        """Return the value of a name, made again where its key is not that of the last; one that fails is not kept.
 
         Args:
             key: what the value is made from, compared by equality.

@@ -122,7 +122,7 @@ def line_of(headline: str) -> str:
 
 
 def why_of(free: Mapping[str, Body], asset: str, now_ms: int) -> Why:
-    """Return what an agent is told of a coin."""
+    """Return what an agent reads of a coin."""
 
     async def fetch(path: str) -> Any:
         return free[path].as_json()

@@ -38,7 +38,7 @@ def page(reading: str, *line: float) -> list[str]:
 
 
 @pytest.mark.parametrize(("said", "is_true"), [("up 2.0%", True), ("down 2.0%", False), ("up 3.0%", False)])
-def test_a_move_that_stands_alone_on_a_page_is_that_of_the_line(said: str, is_true: bool) -> None:
+def test_a_move_alone_on_a_page_is_that_of_the_line(said: str, is_true: bool) -> None:
     assert (page(f"Crypto is {said} in 24 hours.", 0.0, 2.0) == []) is is_true
 
 
@@ -50,7 +50,7 @@ def test_a_day_of_ups_and_downs_on_a_page_swings_nine_tenths_of_a_usual_one(half
 
 
 @pytest.mark.parametrize(("said", "is_true"), [("up 2.0%", True), ("down 2.0%", False), ("up 3.0%", False)])
-def test_a_move_that_stands_alone_in_the_state_is_that_of_the_closes(said: str, is_true: bool) -> None:
+def test_a_move_alone_in_the_state_is_that_of_the_closes(said: str, is_true: bool) -> None:
     ground = Ground(days_of(2.0, 2.0, 2.0), Published())
 
     assert (regime(f"Crypto is {said} in 24 hours.", ground) == []) is is_true
