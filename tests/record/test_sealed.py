@@ -7,17 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select, update
 
 from generator.arena.games import SEALED
 from generator.arena.published import canonical_json
 from generator.arena.sealed import Claim, Sealed, seal
 from generator.catalog.formats import iso
 from generator.catalog.words import RoundPhase
+from generator.record.audit.audit import Audit
 from generator.record.audit.entries import claim_entries
 from generator.record.audit.game import AuditError, overdue
 from generator.record.audit.sealed import KEPT, SealedLog
+from generator.record.memory import tables as t
 from generator.record.memory.log import SECRET_KEY
 from generator.record.memory.rows import get_meta
+from generator.record.memory.sealed import SealedStore
 from generator.runtime import tick
 from tests.record.test_log import entries as log_entries
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at
@@ -181,3 +185,42 @@ def test_a_seal_of_another_span_or_time_is_refused(changes: dict[str, str], comp
 
     with pytest.raises(AuditError, match=complaint):
         log.readers["holds.sealed"](sealed_entry(**changes))
+
+
+OTHER: dict[str, Any] = {
+    "horizon": "5h",
+    "start_ms": NOON - HOUR,
+    "end_ms": NOON,
+    "made_ms": NOON,
+    "phase": "void",
+    "content": '{"label":"range"}',
+    "at_start": '{"label":"transition"}',
+    "at_end": '{"label":"transition"}',
+    "scores": '{"brier":0.0}',
+    "void_reason": "no reason",
+}
+
+
+def audit_of(record: Record) -> Audit:
+    audit = Audit()
+    for entry in log_entries(record):
+        audit.take(entry)
+    return audit
+
+
+@pytest.mark.parametrize("column", [column.name for column in t.claims.c if column.name not in {"id", "kind"}])
+def test_each_stored_column_of_a_claim_is_held_by_the_log(record: Record, column: str) -> None:
+    audit = audit_of(record)
+    judged = select(t.claims.c.id).where(t.claims.c.phase == "resolved").order_by(t.claims.c.id).limit(1)
+
+    with record.memory.reading() as connection:
+        honest = SealedStore(HOLDS).complaint(connection, audit)
+        savepoint = connection.begin_nested()
+        chosen = connection.execute(judged).scalar_one()
+        connection.execute(update(t.claims).where(t.claims.c.id == chosen).values({column: OTHER[column]}))
+        complaint = SealedStore(HOLDS).complaint(connection, audit)
+        savepoint.rollback()
+
+    assert honest is None
+    assert complaint is not None
+    assert complaint.startswith("the holds claim of 2026-11-20T")

@@ -85,7 +85,8 @@ class SealedLog:
         if before is not None and before["phase"] is not RoundPhase.OPEN:
             raise AuditError("sealed again after it began or was void")
         row = {"start": start, "end": entry["end"], "horizon": horizon, "commitment": entry["commitment"]}
-        self.rows[start, horizon] = {**row, "phase": RoundPhase.OPEN}
+        unknown = dict.fromkeys(("at_start", "at_end", "scores", "void_reason"))
+        self.rows[start, horizon] = {**row, **unknown, "made": entry["at"], "phase": RoundPhase.OPEN}
         _forget_oldest(self.rows)
 
     def _started(self, entry: Row) -> None:
@@ -104,7 +105,7 @@ class SealedLog:
         scores = dict(self.game.score(row["content"], row["at_start"], entry["at_end"]))
         if entry["scores"] != scores:
             raise AuditError(f"the scores are {entry['scores']}, what was sealed and seen gives {scores}")
-        row["phase"] = RoundPhase.RESOLVED
+        row.update(at_end=entry["at_end"], scores=scores, phase=RoundPhase.RESOLVED)
         self.judged += 1
         for name, score in scores.items():
             self.sums[name] = self.sums.get(name, 0.0) + score
@@ -114,7 +115,7 @@ class SealedLog:
         if not entry["void_reason"]:
             raise AuditError("void without a reason")
         self._open(row, entry, RoundPhase.VOID)
-        row["phase"] = RoundPhase.VOID
+        row.update(void_reason=entry["void_reason"], phase=RoundPhase.VOID)
         self.void += 1
 
     def _of(self, entry: Row, *phases: RoundPhase) -> dict[str, Any]:

@@ -9,12 +9,15 @@ from sqlalchemy import Connection, Select, bindparam, select
 
 from gateway.wire.foreign import read_json
 from generator.arena.inputs import PlayInputs
-from generator.arena.sealed import ACTIVE, Claim, ClaimChange, SaltOf, Sealed, SealedState
+from generator.arena.sealed import ACTIVE, Claim, ClaimChange, SaltOf, Sealed, SealedState, seal
+from generator.catalog.formats import iso
 from generator.catalog.words import RoundPhase
+from generator.record.audit.audit import Audit
 from generator.record.audit.entries import Entry, claim_entries
 from generator.record.memory import tables as t
 from generator.record.memory.game import GameStore
-from generator.record.memory.rows import upsert
+from generator.record.memory.log import SECRET_KEY, LogState
+from generator.record.memory.rows import get_meta, upsert
 
 _C = t.claims.c
 _KEY: Final = ("kind", "start_ms", "horizon")
@@ -59,8 +62,36 @@ class SealedStore(GameStore[SealedState, tuple[ClaimChange, ...]]):
         """Return what the log holds of them."""
         return claim_entries(self._game, played, now_ms, salt)
 
+    def complaint(self, connection: Connection, audit: Audit) -> str | None:
+        """Compare each claim that the log still knows with what it says of it, field by field."""
+        logged = next(log.rows for log in audit.sealed if log.game.kind == self.kind)
+        salt = LogState(secret=get_meta(connection, SECRET_KEY) or "").salt
+        stored = {(iso(claim.start_ms), claim.horizon): claim for claim in self._claims(connection, _OF_KIND)}
+
+        for key, row in logged.items():
+            name = f"the {self.kind} claim of {' over '.join(key)}"
+            if key not in stored:
+                return f"{name} is in the log and not stored"
+            for field, value in _logged_fields(stored[key], salt).items():
+                if value != row[field]:
+                    return f"{name}: {field} is stored as {value}, the log says {row[field]}"
+        return None
+
     def _claims(self, connection: Connection, query: Select[Any], **given: int) -> tuple[Claim, ...]:
         return tuple(map(_claim, connection.execute(query, {"kind": self.kind, **given}).mappings()))
+
+
+def _logged_fields(claim: Claim, salt: SaltOf) -> dict[str, Any]:
+    """Return what the log says of a claim, from what is stored; the digest holds its content and its span."""
+    return {
+        "made": iso(claim.made_ms),
+        "commitment": seal(claim.sealed, salt).commitment,
+        "phase": claim.phase,
+        "at_start": claim.at_start,
+        "at_end": claim.at_end,
+        "scores": claim.scores,
+        "void_reason": claim.void_reason,
+    }
 
 
 def _written(name: str, value: Any) -> Any:
