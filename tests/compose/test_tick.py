@@ -13,7 +13,9 @@ from generator.catalog.assets import ASSETS
 from generator.compose import tick as module
 from generator.compose.all import compose
 from generator.compose.tick import Tick
+from generator.site.pages.render import Pages
 from tests.support.builders import CONTEXTS, full_context
+from tests.support.page_view import view
 
 OF_AN_ASSET: Final = {"asset_limitations", "quoted", "weighed"}
 MAKERS: Final = {
@@ -48,6 +50,16 @@ def test_all_bodies_of_a_tick_make_each_fact_once(name: str) -> None:
     assert set(OF_AN_ASSET) <= set(made)
     assert {maker: n for maker, n in made.items() if n > (len(ASSETS) if maker in OF_AN_ASSET else 1)} == {}
     assert (made["market_now"], made["regime"], made["quoted"]) == (1, 1, len(ASSETS))
+
+
+def test_its_pages_make_none_again() -> None:
+    of_tick = view()
+    compose(of_tick.ctx)
+
+    counts = calls(lambda _: Pages().render(of_tick), of_tick.ctx)
+
+    made = {maker: counts[code] for maker, code in MAKERS.items() if maker not in OF_AN_ASSET and counts[code]}
+    assert made == {}
 
 
 def test_another_tick_has_facts_of_its_own() -> None:
