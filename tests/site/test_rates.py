@@ -30,6 +30,7 @@ from generator.record.memory.store import Memory
 from generator.site.files.downloads import downloads
 from generator.site.files.feeds import asset_feeds, feeds
 from generator.site.files.pictures import drawings, svg
+from generator.site.pages.asset import asset_record
 from generator.site.pages.render import Pages
 from generator.site.resources import Resources
 from generator.values.hours import PredictionMade
@@ -37,7 +38,7 @@ from generator.values.rounds import Round
 from tests.support.builders import HOUR_MS, NOW_MS
 from tests.support.databases import url_in
 from tests.support.filled_memory import fill, game, prediction
-from tests.support.page_view import context, view_of
+from tests.support.page_view import context, predictions, view_of
 from tests.support.walk import leaves
 
 START_MS: Final = NOW_MS // HOUR_MS * HOUR_MS
@@ -232,3 +233,19 @@ def test_a_rate_is_made_in_one_place() -> None:
 def test_below_thirty_cases_people_read_the_counts(hits: int, n: int, short: str, whole: str) -> None:
     assert share(rate(hits, n)) == short
     assert in_full(rate(hits, n)) == whole
+
+
+@pytest.mark.parametrize(
+    ("many", "said"),
+    [
+        (
+            1,
+            "Only 1 range for 1 hour could be judged, too few to tell. Calls: only 1 could be judged, too few to tell.",
+        ),
+        (40, "Calls: only 28 could be judged, too few to tell. 10 forecasts made no call."),
+    ],
+)
+def test_a_few_forecasts_of_an_asset_are_called_too_few(many: int, said: str) -> None:
+    of_bitcoin = [made for made in predictions() if made.asset == "BTC"]
+
+    assert asset_record("BTC", of_bitcoin[:many]).endswith(said)
