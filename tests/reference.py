@@ -14,7 +14,6 @@ from pydantic.fields import FieldInfo
 
 from gateway.buyer.ballots import BALLOT_PATH
 from gateway.buyer.prepare import PREPARE_PATH
-from gateway.http.answers import PROBLEMS
 from gateway.http.metrics import Metrics as GatewayMetrics
 from gateway.payments.parse import FORBIDDEN
 from gateway.settings import GatewaySettings
@@ -26,7 +25,6 @@ from generator.catalog.discovery import (
     PAGES,
     SHARE_PICTURE,
     SHARE_PICTURES,
-    STATUSES,
 )
 from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import ENDPOINTS
@@ -198,14 +196,6 @@ def each_path() -> Rows:
     yield from ((f"`{row.path}`", row.alt) for row in (SHARE_PICTURE, *SHARE_PICTURES.values()))
 
 
-def statuses() -> Rows:
-    for row in STATUSES:
-        slug = PROBLEMS.get(row.status, ("", ""))[0]
-        yield f"{row.status} `{slug}`" if slug else str(row.status), row.condition
-    described = {row.status for row in STATUSES}
-    yield from ((f"{status} `{slug}`", title) for status, (slug, title) in PROBLEMS.items() if status not in described)
-
-
 def refusals() -> Rows:
     """Return each code for which a payment is refused, with its sentences, out of the calls that refuse it."""
     found: dict[str, list[str]] = {code: [f"a payment with {name} is not taken"] for name, code in FORBIDDEN.items()}
@@ -263,7 +253,6 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "settings": lambda: listed(settings()),
     "commands": lambda: named(commands()),
     "paths": lambda: listed(gathered(paths())),
-    "statuses": lambda: listed(statuses()),
     "refusals": lambda: named(refusals()),
     "generator": lambda: named(metrics(GeneratorMetrics())),
     "gateway": lambda: named(metrics(GatewayMetrics())),
