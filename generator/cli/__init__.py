@@ -13,7 +13,7 @@ from typer.main import get_group
 from generator.errors import GeneratorError
 
 # What runs wherever Python does; the service itself locks files and sets rights as only Unix does.
-OF_READERS: Final = ("buy", "doctor", "mcp", "proof", "read", "verify", "vote")
+OF_READERS: Final = ("buy", "doctor", "mcp", "read", "verify", "vote")
 HELP = """Educational crypto market context as JSON, with endpoints paid per call.
 
 Start with:  emi up          (everything on this machine, simulated market, play money)
@@ -46,12 +46,12 @@ def application() -> typer.Typer:
         buy,
         devnet,
         doctor,
+        export,
         gateway,
         generate,
         key,
         mcp,
         payments,
-        proof,
         read,
         restore,
         setup,
@@ -74,11 +74,11 @@ def application() -> typer.Typer:
         vote.vote,
         read.read,
         verify.verify,
-        proof.proof,
         mcp.mcp,
         doctor.doctor,
         backup.backup,
         restore.restore,
+        export.export,
         payments.payments,
         adopt.adopt,
         key.key,

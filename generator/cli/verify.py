@@ -34,16 +34,22 @@ def verify(  # noqa: PLR0917  typer passes by name
         Path | None,
         typer.Option(help="Check a record that the practice page saved instead; --url is who published its months."),
     ] = None,
+    prove: Annotated[
+        str | None,
+        typer.Option(help="Write a proof of this finished round instead; with --policy."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="File of the proof; default ROUND_ID.tlog-proof.")] = None,
 ) -> None:
     """Check the signed log and the published Arena record. Exits 1 naming the first thing that does not hold.
 
     With --practice FILE: that hours and truths of a learner's record are the log's, and that its scores follow. The
-    month that comes with this program needs no --url.
+    month that comes with this program needs no --url. With --prove ROUND_ID: write one file that proves that forecast;
+    docs/howto/audit.md has a program that reads it.
 
     Example: emi verify --url http://127.0.0.1:8402
     """
     if practice is not None:
-        if any(option is not None for option in (where, key, policy, seen, receipt, body)):
+        if any(option is not None for option in (where, key, policy, seen, receipt, body, prove)):
             raise typer.BadParameter("--practice goes with --url alone: a record names the log that it is of")
         from generator.cli._practice import verify_practice
 
@@ -77,6 +83,12 @@ def verify(  # noqa: PLR0917  typer passes by name
 
     if receipt is not None or body is not None:
         _verify_receipt(site, receipt, body, key)
+        return
+
+    if prove is not None:
+        from generator.cli._proof import write_proof
+
+        write_proof(site, prove, policy, out)
         return
 
     name = str(place) if url else str(Path(place).resolve())

@@ -130,6 +130,8 @@ def play_arena(
         _note_replay(transaction, observation, inputs)
         of_venues = {asset: seen.of_venues for asset, seen in observation.assets.items()}
         transaction.keep_venues(VenueFacts(inputs.now_ms, observation.market_ms, of_venues))
+        if observation.mode is not SourceMode.RECORDED:
+            transaction.keep_bars(observation.new_bars)
         number = transaction.reserve_generation(newest)
 
     app.record.box.acknowledge(arena.refused)  # only now: what is counted is on disk

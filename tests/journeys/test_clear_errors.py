@@ -128,4 +128,6 @@ def test_another_recording_on_the_same_state_is_refused(tmp_path: Path) -> None:
     done = emi_here("tick", "--source", "recorded", "--data", "two", cwd=tmp_path)
 
     assert done.returncode == 1
-    assert "recorded one" in one_line(done.stderr)
+    table, complaint = done.stderr.strip().rsplit("\n", 1)
+    assert table.splitlines()[1].startswith("BTCUSDT.csv")
+    assert "recorded one" in one_line(complaint)

@@ -23,10 +23,11 @@ from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import RoundPhase
 from generator.errors import MemoryUnreadable
 from generator.lease import Fence, no_fence
+from generator.market.bars import BarFrame
 from generator.memo import Memo
 from generator.record.audit.entries import Entry
 from generator.record.audit.recount import BallotPart
-from generator.record.memory import ballots, daily, database, history, holds, hours, log, rounds, venues
+from generator.record.memory import ballots, bars, daily, database, history, holds, hours, log, rounds, venues
 from generator.record.memory import tables as t
 from generator.record.memory import totals as kept_totals
 from generator.record.memory.database import name_of, open_database, translated
@@ -488,6 +489,10 @@ class TickTransaction:
     def keep_venues(self, facts: VenueFacts) -> None:
         """Keep what venues said of books and futures, as it was first in each 5 minutes and each hour."""
         venues.store(self._connection, facts)
+
+    def keep_bars(self, seen: BarFrame) -> None:
+        """Keep the 5-minute bars that a tick saw first."""
+        bars.store(self._connection, seen)
 
     def _counted(self, result: PlayResult) -> RunningTotals:
         """Return the running totals after a tick, before anything of it is stored: blocks are read as they were."""

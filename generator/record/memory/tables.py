@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-SCHEMA_VERSION: Final = "18"
+SCHEMA_VERSION: Final = "19"
 """The newest migration; a memory of this schema needs no Alembic to start."""
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
@@ -185,6 +185,15 @@ venues = sa.Table(
     *_given(sa.BigInteger, "at_ms", "market_ms"),  # wall time of the tick, and its market time
     *_given(sa.Text, "assets"),  # JSON: by asset funding by venue, interest, depth, spread, disagreement; null: unknown
     sa.Index("venues_by_time", "minutes", "at_ms"),
+)
+
+# The 5-minute bars that ticks saw: two months of them.
+bars = sa.Table(
+    "bars",
+    metadata,
+    _id(),
+    sa.Column("opens_ms", sa.BigInteger, nullable=False, unique=True),  # market time
+    *_given(sa.Text, "assets"),  # JSON: by asset the values of `BAR_FIELDS`; null: unknown
 )
 
 # The transparency log: entries in order, and the roots of its full tiles (`index` counts tiles of a level).
