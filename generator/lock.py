@@ -7,7 +7,7 @@ from typing import Final, Self
 
 from gateway.wire.space import reason_of
 from generator.errors import GeneratorError, LeadershipLost, LeaseUnreachable
-from generator.lease import NO_HOLDER, Grant
+from generator.runtime.lease import NO_HOLDER, Grant
 
 try:
     import fcntl

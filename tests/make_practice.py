@@ -14,10 +14,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from generator.arena.practice.hours import JUDGED, STARTED, logged_hours
+from generator.arena.practice.items import month_of_practice
 from generator.arena.published import canonical_json
 from generator.catalog.formats import iso
-from generator.practice.hours import JUDGED, STARTED, logged_hours
-from generator.practice.items import month_of_practice
 from generator.record.log.note import Checkpoint, Signer
 from generator.record.log.tiles import Edge, bundle, leaf_hash, tiles_between
 from generator.record.memory import log

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from generator.cli._keeping import LOG_KEY
 
 if TYPE_CHECKING:
-    from generator.keep.manifest import Manifest
-    from generator.keep.places import Places
+    from generator.operate.keep.manifest import Manifest
+    from generator.operate.keep.places import Places
 
 
 def next_steps(manifest: Manifest, places: Places) -> str:
     """Say what the operator does now, and what others will see."""
-    from generator.keep.places import LEDGER
+    from generator.operate.keep.places import LEDGER
 
     steps = [f"restored {manifest.name}, cut {manifest.cut}. Next:"]
     log_key = places.keys[LOG_KEY]

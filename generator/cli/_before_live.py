@@ -21,8 +21,8 @@ from gateway.wire.receipts import DID_PATH, ReceiptError, keys_of, read_key
 from generator.catalog.durations import DAY_S
 from generator.cli._looking import certificate_of
 from generator.cli._published import fetch, local_origin
-from generator.keep.status import Status
-from generator.watch.check import Check
+from generator.operate.keep.status import Status
+from generator.operate.watch.check import Check
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gateway.settings import GatewaySettings
+    from generator.operate.watch.check import Check
     from generator.settings import GeneratorSettings
-    from generator.watch.check import Check
 
 FIRST_S: Final = 300.0
 """After the start: a first release takes a minute or two."""

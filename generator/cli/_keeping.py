@@ -13,12 +13,12 @@ import typer
 from generator.errors import BackupError
 
 if TYPE_CHECKING:
-    from generator.keep.databases import Database
-    from generator.keep.figures import Figures
-    from generator.keep.manifest import Schemas
-    from generator.keep.places import Places
-    from generator.keep.status import Kind
-    from generator.keep.upgrade import Program
+    from generator.operate.keep.databases import Database
+    from generator.operate.keep.figures import Figures
+    from generator.operate.keep.manifest import Schemas
+    from generator.operate.keep.places import Places
+    from generator.operate.keep.status import Kind
+    from generator.operate.keep.upgrade import Program
 
 LOCK_FILES: Final = ("generator.lock", "up.lock")
 LOG_KEY: Final = "log.key"
@@ -48,8 +48,8 @@ def places_of(gateway_state: Path | None, settings_paths: Sequence[Path] = ()) -
         settings_paths: files of settings, or folders of them; `emi.yaml` of the working folder is always one.
     """
     from generator.cli._settings import FILE, gateway_settings, generator_settings
-    from generator.keep.databases import Database
-    from generator.keep.places import Places
+    from generator.operate.keep.databases import Database
+    from generator.operate.keep.places import Places
 
     ours = generator_settings()
     gateway = gateway_settings(state_dir=gateway_state)
@@ -68,7 +68,7 @@ def places_of(gateway_state: Path | None, settings_paths: Sequence[Path] = ()) -
 
 def _ledger(url: str) -> Database:
     from gateway.ledger.engine import SQLITE, sqlite_path
-    from generator.keep.databases import Database
+    from generator.operate.keep.databases import Database
 
     return Database.at(sqlite_path(url)) if url.startswith(SQLITE) else Database(url)
 
@@ -76,7 +76,7 @@ def _ledger(url: str) -> Database:
 def known_schemas() -> Schemas:
     """Return the newest schemas that this program knows."""
     from gateway.ledger.tables import REVISION
-    from generator.keep.manifest import Schemas
+    from generator.operate.keep.manifest import Schemas
     from generator.record.memory.tables import SCHEMA_VERSION
 
     return Schemas(SCHEMA_VERSION, REVISION)
@@ -96,7 +96,7 @@ def audited_ledger(where: Path | str) -> str:
 def programs() -> dict[str, Program]:
     """Return how this program upgrades each of its databases."""
     from gateway.ledger.engine import open_engine
-    from generator.keep.upgrade import Program
+    from generator.operate.keep.upgrade import Program
     from generator.record.memory.store import Memory
 
     def upgrade_memory(path: Path) -> None:
@@ -124,7 +124,7 @@ def programs() -> dict[str, Program]:
 def own_signer() -> str | None:
     """Return the public half of the key that signs this machine's backups; None where it has made none yet."""
     from generator.cli._settings import generator_settings
-    from generator.keep.signing import KEY_FILE, own_key, public_text
+    from generator.operate.keep.signing import KEY_FILE, own_key, public_text
 
     path = generator_settings().backup_status_path.with_name(KEY_FILE)
     return public_text(own_key(path)) if path.exists() else None
@@ -143,7 +143,7 @@ def scratch_folder(inside: Path | None) -> Iterator[Path]:
 def show_upgrade() -> None:
     """Upgrade a copy of each database of STATE_DIR, and print what that did."""
     from generator.clock import SystemClock
-    from generator.keep.upgrade import rehearse
+    from generator.operate.keep.upgrade import rehearse
 
     places = places_of(None)
     known = programs()
@@ -161,7 +161,7 @@ def note_result(kind: Kind, found: str = "", fault: str | None = None, drilled: 
     """Note the result for the doctor; a file that cannot be written does not fail the command."""
     from generator.cli._settings import generator_settings
     from generator.clock import SystemClock
-    from generator.keep.status import note
+    from generator.operate.keep.status import note
 
     path = generator_settings().backup_status_path
     try:

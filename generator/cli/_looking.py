@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 from gateway.wire.foreign import read_json
 from generator.cli._published import answer_of, trusted
 from generator.cli._systemd import units_of
-from generator.keep.status import Result, Status
-from generator.watch.health import FILE, Health
-from generator.watch.seen import Backup, Certificate, Drill, Folder, Gateway, Reading, Release, Seen, Unit
+from generator.operate.keep.status import Result, Status
+from generator.operate.watch.health import FILE, Health
+from generator.operate.watch.seen import Backup, Certificate, Drill, Folder, Gateway, Reading, Release, Seen, Unit
 
 ANSWER_S: Final = 5.0
 DISK_S: Final = 10.0

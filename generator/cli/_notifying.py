@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from generator.setup.plan import DOCS
+from generator.operate.setup.plan import DOCS
+from generator.operate.watch.alerts import Message
 from generator.site.resources import Resources
-from generator.watch.alerts import Message
 
 SEND_S: Final = 15.0
 COMMAND: Final = "EMI_ALERT_CMD"

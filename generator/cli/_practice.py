@@ -11,8 +11,8 @@ import typer
 from gateway.wire.foreign import read_json
 
 if TYPE_CHECKING:
-    from generator.practice.record import Checked, Practised
-    from generator.practice.verdicts import Verdict
+    from generator.arena.practice.record import Checked, Practised
+    from generator.arena.practice.verdicts import Verdict
 
 Read = Callable[[str], bytes | None]
 
@@ -29,8 +29,8 @@ def verify_practice(file: Path, url: str | None) -> None:
         file: a record as the practice page saves it.
         url: origin that published the months of the record, but for the shipped one.
     """
+    from generator.arena.practice.record import RecordError, check
     from generator.cli._urls import origin_of
-    from generator.practice.record import RecordError, check
     from generator.record.verify import VerifyError
 
     record = _read(file)
@@ -85,9 +85,9 @@ def _demo() -> str:
 
 
 def _from_log(path: str, read: Read, read_log: Read) -> Practised:
-    from generator.practice.hours import logged_hours
-    from generator.practice.items import month_of_practice
-    from generator.practice.record import Practised
+    from generator.arena.practice.hours import logged_hours
+    from generator.arena.practice.items import month_of_practice
+    from generator.arena.practice.record import Practised
     from generator.record.verify import VerifyError, entries, open_log
 
     log = open_log(read_log)
@@ -142,7 +142,7 @@ def _lines(found: Checked) -> list[str]:
 
 
 def _finding(verdict: Verdict) -> str:
-    from generator.practice.verdicts import Finding
+    from generator.arena.practice.verdicts import Finding
 
     if verdict.finding is Finding.TOO_EARLY:
         return f"too early: {verdict.more} more answers"

@@ -13,7 +13,7 @@ from jeepney import DBusAddress, DBusErrorResponse, Properties, SizeLimitError, 
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 from jeepney.wrappers import unwrap_msg
 
-from generator.watch.seen import Unit
+from generator.operate.watch.seen import Unit
 
 BUS: Final = Path("/run/dbus/system_bus_socket")
 SYSTEMD: Final = "org.freedesktop.systemd1"

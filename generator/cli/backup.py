@@ -19,7 +19,7 @@ from generator.cli._keeping import (
 from generator.errors import BackupError, GeneratorError
 
 if TYPE_CHECKING:
-    from generator.keep.manifest import Manifest
+    from generator.operate.keep.manifest import Manifest
 
 
 def backup(
@@ -52,9 +52,9 @@ def backup(
 
     from generator.cli._settings import generator_settings
     from generator.clock import SystemClock
-    from generator.keep.backup import Meant, make_backup
-    from generator.keep.signing import KEY_FILE, own_key, public_text
-    from generator.keep.targets import open_target
+    from generator.operate.keep.backup import Meant, make_backup
+    from generator.operate.keep.signing import KEY_FILE, own_key, public_text
+    from generator.operate.keep.targets import open_target
 
     program = version("educational-market-intelligence")
     try:

@@ -22,8 +22,8 @@ from generator.catalog.venues import OTHER_REGION
 from generator.cli._published import fetch, local_origin, service_origin
 from generator.cli._urls import origin_of
 from generator.errors import GeneratorError
+from generator.operate.watch.check import Check
 from generator.release.values import FIRST_GENERATION
-from generator.watch.check import Check
 
 if TYPE_CHECKING:
     from gateway.settings import GatewaySettings
@@ -162,7 +162,7 @@ def examine_configured(settings: GeneratorSettings, gateway: GatewaySettings, or
 
 def check_backups(status_file: Path, now: datetime) -> list[Check]:
     """Judge what the last backup and the last restore drill came to."""
-    from generator.keep.status import Status
+    from generator.operate.keep.status import Status
 
     status = Status.load(status_file)
     return [Check("backup", *status.judge_backup(now)), Check("restore drill", *status.judge_drill(now))]
@@ -189,8 +189,8 @@ def check_inbox(inbox: Path) -> list[Check]:
 
 def check_resolver(root: Path = Path("/")) -> list[Check]:
     """Name a resolver that the units of this machine may not reach; nothing where there is no such one, or no unit."""
-    from generator.setup.machine import Machine
-    from generator.setup.resolvers import advice
+    from generator.operate.setup.machine import Machine
+    from generator.operate.setup.resolvers import advice
 
     machine = Machine(root)
     if not machine.at("/etc/systemd/system/emi-schedule.service").exists():
@@ -264,7 +264,7 @@ def _note_reading(database: str, damage: str | None) -> None:
     """Leave the result for `emi watch`, which may not see the database."""
     from generator.cli._looking import READ_TO_THE_END
     from generator.cli._settings import generator_settings
-    from generator.keep.status import note_reading
+    from generator.operate.keep.status import note_reading
 
     file = generator_settings().backup_status_path.with_name(READ_TO_THE_END[database])
     try:

@@ -19,8 +19,8 @@ def export(
     from generator.catalog.assets import ASSETS
     from generator.cli._settings import generator_settings
     from generator.errors import GeneratorError
-    from generator.keep.databases import Database
     from generator.market.recorded.export import month_span, write_month
+    from generator.operate.keep.databases import Database
     from generator.record.memory.bars import kept
 
     span = month_span(month)

@@ -136,10 +136,10 @@ async def _once(settings: GeneratorSettings, at: datetime | None, hours: int, *,
     from gateway.wire.program import this_program
     from generator.cli._console import print_report, progress_bar
     from generator.clock import SystemClock
-    from generator.lease import DEFAULT_TTL_S
     from generator.runtime.app import build
     from generator.runtime.bootstrap import ensure_bootstrap_in_store
     from generator.runtime.leadership import Leadership, open_lease
+    from generator.runtime.lease import DEFAULT_TTL_S
     from generator.runtime.startup import open_market
     from generator.runtime.tick import tick as make
 
@@ -171,13 +171,13 @@ async def _run(settings: GeneratorSettings, at: datetime | None, metrics_port: i
     from gateway.wire.program import this_program
     from generator.cli._console import print_report, progress_bar
     from generator.clock import SystemClock
-    from generator.keep.status import Status
+    from generator.operate.keep.status import Status
+    from generator.operate.watch.health import FILE
     from generator.runtime.app import build
     from generator.runtime.health import HealthFile
     from generator.runtime.leader import Leader
     from generator.runtime.leadership import Leadership, open_lease
     from generator.runtime.metrics import GeneratorMetrics
-    from generator.watch.health import FILE
 
     leadership = Leadership(open_lease(settings))
     metrics = GeneratorMetrics(this_program())

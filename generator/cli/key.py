@@ -86,7 +86,7 @@ def key(
 
 def _make_pair(file: Path | None, chosen: list[Step]) -> None:
     """Make the key pair that the keys in a backup are encrypted for."""
-    from generator.keep.keys import make_identity
+    from generator.operate.keep.keys import make_identity
 
     if file is None or chosen not in ([], [Step.make]):
         raise GeneratorError("name a new file for the private half, e.g. `emi key backup identity.txt`")

@@ -26,8 +26,8 @@ from generator.cli._keeping import (
 from generator.errors import BackupError, GeneratorError
 
 if TYPE_CHECKING:
-    from generator.keep.places import Places
-    from generator.keep.verify import Verified
+    from generator.operate.keep.places import Places
+    from generator.operate.keep.verify import Verified
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def _refuse_unless_alone(*modes: bool) -> None:
 
 def _list(asked: Asked) -> None:
     """Print the backups in a target, oldest first."""
-    from generator.keep.targets import manifests, open_target
+    from generator.operate.keep.targets import manifests, open_target
 
     with scratch_folder(asked.scratch) as folder:
         for name, manifest in manifests(open_target(asked.target, folder)).items():
@@ -142,10 +142,10 @@ def _rehearse(asked: Asked, *, smaller: bool) -> Verified:
     """Put a backup back into a scratch folder, upgrade and audit it there, and print what it holds."""
     from generator.cli._settings import generator_settings
     from generator.clock import SystemClock
-    from generator.keep.restore import newest
-    from generator.keep.status import Status
-    from generator.keep.targets import open_target
-    from generator.keep.verify import NOTHING, verify
+    from generator.operate.keep.restore import newest
+    from generator.operate.keep.status import Status
+    from generator.operate.keep.targets import open_target
+    from generator.operate.keep.verify import NOTHING, verify
 
     now = SystemClock().now()
     places = asked.places()
@@ -167,8 +167,8 @@ def _put_back(asked: Asked, identity: Path | None) -> None:
     from generator.cli._after_restore import next_steps
     from generator.cli._settings import generator_settings
     from generator.clock import SystemClock
-    from generator.keep.restore import Restore, fetch, newest, refuse_if_in_use
-    from generator.keep.targets import open_target
+    from generator.operate.keep.restore import Restore, fetch, newest, refuse_if_in_use
+    from generator.operate.keep.targets import open_target
 
     places = asked.places()
     folder = generator_settings().state_dir

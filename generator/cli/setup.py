@@ -14,9 +14,9 @@ import typer
 from generator.errors import SetupError
 
 if TYPE_CHECKING:
-    from generator.setup.journal import Journal
-    from generator.setup.machine import Machine
-    from generator.setup.plan import Choice
+    from generator.operate.setup.journal import Journal
+    from generator.operate.setup.machine import Machine
+    from generator.operate.setup.plan import Choice
 
 LETS_ENCRYPT: Final = "/etc/letsencrypt/live"
 
@@ -60,7 +60,7 @@ def setup(
 
     Example: emi setup api.example.org --dry-run
     """
-    from generator.setup.machine import Machine
+    from generator.operate.setup.machine import Machine
 
     if sum((dry_run, apply, undo)) > 1:
         raise typer.BadParameter("choose one of --dry-run, --apply and --undo")
@@ -84,7 +84,7 @@ def _choice(
     machine: Machine, domain: str | None, pair: tuple[str | None, str | None], given: list[str], *, play: bool
 ) -> Choice:
     """Return what is asked for: on the command line, or by the last --apply where no name is given."""
-    from generator.setup.plan import PLAY, Choice, check_domain, check_path
+    from generator.operate.setup.plan import PLAY, Choice, check_domain, check_path
 
     cert, key = pair
     if domain is None:
@@ -107,7 +107,7 @@ def _choice(
 
 def _values(given: list[str]) -> dict[str, str]:
     from generator.cli._settings import known_names
-    from generator.setup.settings import check_values
+    from generator.operate.setup.settings import check_values
 
     known = known_names()
     values = {}
@@ -125,7 +125,7 @@ def _values(given: list[str]) -> dict[str, str]:
 def _check_settings(choice: Choice) -> None:
     """Let both programs read the settings as their units will; GeneratorError names what is wrong."""
     from generator.cli._settings import gateway_settings, generator_settings
-    from generator.setup.plan import settings_of
+    from generator.operate.setup.plan import settings_of
     from generator.site.resources import Resources
 
     ours = [name for name in os.environ if name.startswith("EMI_")]
@@ -139,7 +139,7 @@ def _check_settings(choice: Choice) -> None:
 @contextmanager
 def _journal(machine: Machine) -> Iterator[Journal | None]:
     """Open the journal that is there, and make none."""
-    from generator.setup.journal import Journal
+    from generator.operate.setup.journal import Journal
 
     if not Journal.exists(machine):
         yield None
@@ -152,8 +152,8 @@ def _journal(machine: Machine) -> Iterator[Journal | None]:
 
 
 def _show(machine: Machine, choice: Choice) -> int:
-    from generator.setup.apply import shown
-    from generator.setup.plan import plan_of, unmet
+    from generator.operate.setup.apply import shown
+    from generator.operate.setup.plan import plan_of, unmet
     from generator.site.resources import Resources
 
     resources = Resources.locate()
@@ -168,10 +168,10 @@ def _show(machine: Machine, choice: Choice) -> int:
 
 
 def _apply(machine: Machine, choice: Choice) -> int:
-    from generator.setup.apply import apply
-    from generator.setup.journal import Journal
-    from generator.setup.plan import plan_of, unmet
-    from generator.setup.settings import to_be_set
+    from generator.operate.setup.apply import apply
+    from generator.operate.setup.journal import Journal
+    from generator.operate.setup.plan import plan_of, unmet
+    from generator.operate.setup.settings import to_be_set
     from generator.site.resources import Resources
 
     if missing := unmet(machine, choice):
@@ -212,14 +212,14 @@ def _print_next(machine: Machine, choice: Choice, to_set: list[str]) -> None:
 
 
 def _print_advice(machine: Machine) -> None:
-    from generator.setup.resolvers import advice
+    from generator.operate.setup.resolvers import advice
 
     if (step := advice(machine)) is not None:
         print(f"resolver  {step}")
 
 
 def _undo(machine: Machine, *, delete_data: bool) -> int:
-    from generator.setup.apply import undo
+    from generator.operate.setup.apply import undo
 
     with _journal(machine) as journal:
         if journal is None:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from generator.cli._deeper import DeeperLook
     from generator.cli._looking import Places
     from generator.cli._notifying import Notifier
+    from generator.operate.watch.alerts import AlertState, Message
+    from generator.operate.watch.seen import Seen
     from generator.settings import GeneratorSettings
-    from generator.watch.alerts import AlertState, Message
-    from generator.watch.seen import Seen
 
 FOLDER: Final = Path("/run/emi-watch")
 """Where the unit keeps its state: in memory, since a disk that hangs must not stop the alarm."""
@@ -146,7 +146,7 @@ class Rounds:
 
     def once(self) -> str:
         """Look, report, keep the state; return what it came to, in a line."""
-        from generator.watch.alerts import AlertState
+        from generator.operate.watch.alerts import AlertState
 
         before = AlertState.of(self.file.read_bytes()) if self.file.exists() else AlertState()
         seen = replace(self.look(), unsent=self.unsent, deeper=self.deeper.found() if self.deeper else None)
@@ -174,7 +174,7 @@ def advance(before: AlertState, seen: Seen, notifier: Notifier) -> tuple[AlertSt
 
     Where several ways are set, one that worked is enough: what no one took is reported again with the next look.
     """
-    from generator.watch.judge import anchors_of, judge
+    from generator.operate.watch.judge import anchors_of, judge
 
     state = before.advance(judge(seen, before.anchors), seen.at)
 
@@ -243,7 +243,7 @@ def _answer(asker: socket.socket, text: str) -> None:
 
 def send_example(notifier: Notifier, now: float) -> str:
     """Send a fault that is none by every way; return `sent`, or a line for each way that failed."""
-    from generator.watch.alerts import Message
+    from generator.operate.watch.alerts import Message
 
     if not notifier.ways:
         return "nothing is sent: set EMI_ALERT_CMD or EMI_PING_URL, and restart emi-watch"

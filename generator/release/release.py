@@ -16,9 +16,9 @@ import structlog
 from gateway.wire.space import reason_of
 from generator.catalog.discovery import PARTIAL_TILES_KEPT_S, full_tile
 from generator.errors import PublishError
-from generator.lease import Fence, no_fence
 from generator.release.disk import LocalDisk
 from generator.release.values import NOTHING
+from generator.runtime.lease import Fence, no_fence
 
 KEEP_OLD_S: Final = 600
 KEPT_ANYWAY: Final = 2  # the newest ones stay, however far the clock was set ahead

@@ -24,8 +24,8 @@ from generator.catalog.products import (
     Product,
 )
 from generator.errors import PublishError
-from generator.lease import Fence, no_fence
 from generator.release.disk import SHARED, LocalDisk
+from generator.runtime.lease import Fence, no_fence
 
 log = structlog.get_logger("emi.publish")
 MANIFEST: Final = "manifest.json"

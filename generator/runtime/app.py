@@ -20,33 +20,33 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.clock import TimeSource
 from generator.compose.context import Site
-from generator.inbox.box import BallotBox, BallotSource
-from generator.inbox.chain import ChainBallots
-from generator.inbox.folder import Inbox
-from generator.lease import Fence, no_fence
 from generator.market.history import History
 from generator.market.source import Source
+from generator.record.inbox.box import BallotBox, BallotSource
+from generator.record.inbox.chain import ChainBallots
+from generator.record.inbox.folder import Inbox
 from generator.record.keys import name_of
 from generator.record.memory.store import Memory
 from generator.record.published import PublishedRecord
+from generator.release.bucket.places import site_store, vault_store
 from generator.release.check import Checker
 from generator.release.last_good import LastGoodFiles
 from generator.release.release import Releases
 from generator.release.variants import Variants
 from generator.release.vault import VaultFolder
+from generator.runtime.lease import Fence, no_fence
 from generator.runtime.market import DAYS_OF_HISTORY, MarketReader
 from generator.settings import GeneratorSettings
 from generator.site.files.background import BackgroundFiles
 from generator.site.files.sample import Samples
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets, ShippedMonth
-from generator.wings.bucket.places import site_store, vault_store
 
 if TYPE_CHECKING:
-    from generator.inbox.indexer import Indexer
+    from generator.record.inbox.indexer import Indexer
     from generator.record.witness import Witnesses
-    from generator.wings.bucket.site import BucketSite
-    from generator.wings.bucket.vault import BucketVault
+    from generator.release.bucket.site import BucketSite
+    from generator.release.bucket.vault import BucketVault
 
 OFFSET_KEY = "replay_offset_ms"
 ORIGIN_KEY = "source"
@@ -237,7 +237,7 @@ def _publisher(
 def _indexer(settings: GeneratorSettings) -> Indexer | None:
     if settings.indexer_url is None:
         return None
-    from generator.inbox.indexer import Indexer  # noqa: PLC0415  aiohttp, for who reads ballots on chain
+    from generator.record.inbox.indexer import Indexer  # noqa: PLC0415  aiohttp, for who reads ballots on chain
 
     token = settings.indexer_token
     return Indexer(settings.indexer_url, None if token is None else token.get_secret_value())

@@ -48,7 +48,7 @@ from generator.values.view import ArenaView
 from generator.values.votes import Tally
 
 if TYPE_CHECKING:
-    from generator.wings.bucket.site import BucketSite
+    from generator.release.bucket.site import BucketSite
 
 # Served by no edge: where it lies in the newest release, answers are neither kept nor indexed.
 STARTING: Final = "/.starting"

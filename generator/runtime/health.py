@@ -7,9 +7,9 @@ import structlog
 
 from gateway.wire.durable import replace_status
 from generator.errors import GeneratorError, MemoryUnreadable, RecordBehind
+from generator.operate.watch.health import Health
+from generator.release.bucket.store import StoreFault
 from generator.runtime.app import App
-from generator.watch.health import Health
-from generator.wings.bucket.store import StoreFault
 
 log = structlog.get_logger("emi.health")
 

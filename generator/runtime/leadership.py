@@ -15,8 +15,8 @@ import structlog
 
 from generator.clock import elapsed_s
 from generator.errors import GeneratorError, LeadershipLost, LeaseUnreachable
-from generator.lease import Grant, Lease
 from generator.lock import FileLease
+from generator.runtime.lease import Grant, Lease
 from generator.settings import GeneratorSettings
 
 SHARE_TRUSTED: Final = 0.9  # of the time of a lease; the rest is for clocks that run unequally
@@ -34,7 +34,7 @@ def open_lease(settings: GeneratorSettings) -> Lease:
     """
     if settings.lease_url is None:
         return FileLease(settings.state_dir)
-    from generator.wings.postgres_lease import PostgresLease  # noqa: PLC0415  one machine needs no driver
+    from generator.runtime.postgres_lease import PostgresLease  # noqa: PLC0415  one machine needs no driver
 
     return PostgresLease(settings.lease_url)
 

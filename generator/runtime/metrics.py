@@ -9,9 +9,9 @@ from prometheus_client.registry import Collector
 
 from gateway.wire.program import UNNAMED, Program
 from generator.errors import GeneratorError
-from generator.keep.status import Status
-from generator.watch.health import Health
-from generator.watch.judge import OF_THE_GENERATOR, faults_of
+from generator.operate.keep.status import Status
+from generator.operate.watch.health import Health
+from generator.operate.watch.judge import OF_THE_GENERATOR, faults_of
 
 OUTCOMES: Final = ("published", "failed", "missed")
 DIRECTIONS: Final = ("forward", "back")

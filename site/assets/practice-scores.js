@@ -1,4 +1,4 @@
-// Scores and verdicts of practice, the same numbers as generator/practice makes; smaller scores are better.
+// Scores and verdicts of practice, the same numbers as generator/arena/practice makes; smaller scores are better.
 const LEAST_CHANCE = 0.01;
 const FALSE_ALARMS = 0.05; // of calibrated learners, ever, for each kind of question
 export const BETS_50 = { level: 0.5, narrow: [0.2, 0.3, 0.4], wide: [0.6, 0.7, 0.8] };
@@ -41,7 +41,7 @@ export function movedBrier(chance, moved) {
 
 export const logScore = (chance) => -Math.log(Math.max(chance, LEAST_CHANCE));
 
-// A verdict may be read after every answer: see generator/practice/verdicts.py.
+// A verdict may be read after every answer: see generator/arena/practice/verdicts.py.
 export function judgeRanges(inside, bets) {
   const needed = Math.log(2 / FALSE_ALARMS);
   const stakes = new Stakes(bets.narrow.length, bets.wide.length);

@@ -29,7 +29,7 @@ from gateway.devnet.keys import new_key
 from gateway.devnet.wallet import pay
 from gateway.wire.networks import DEVNET
 from generator.catalog.products import PRODUCTS
-from generator.keep.keys import make_identity
+from generator.operate.keep.keys import make_identity
 from tests.support.ports import free_port
 from tests.support.processes import Running, emi, get, running
 

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from generator.keep.restore import fetch
+from generator.operate.keep.restore import fetch
 from tests.backups.hostile import CASES, Attacked
 from tests.backups.instants import KNOWN
 from tests.backups.lost import WAYS

@@ -19,12 +19,12 @@ from typing import Final, Literal
 from gateway.ledger.audit import audit_ledger
 from gateway.ledger.tables import REVISION
 from generator.errors import BackupError
-from generator.keep.backup import make_backup
-from generator.keep.databases import Database
-from generator.keep.manifest import Schemas
-from generator.keep.places import Places
-from generator.keep.targets import FolderTarget
-from generator.keep.verify import verify
+from generator.operate.keep.backup import make_backup
+from generator.operate.keep.databases import Database
+from generator.operate.keep.manifest import Schemas
+from generator.operate.keep.places import Places
+from generator.operate.keep.targets import FolderTarget
+from generator.operate.keep.verify import verify
 from generator.record.memory.tables import SCHEMA_VERSION
 from tests.backups.load import settled_before
 

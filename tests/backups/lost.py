@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from gateway.ledger.store import Ledger
 from gateway.wire.restoring import MARK
-from generator.keep.backup import Meant
-from generator.keep.databases import Database
-from generator.keep.figures import Figures
-from generator.keep.targets import FolderTarget
+from generator.operate.keep.backup import Meant
+from generator.operate.keep.databases import Database
+from generator.operate.keep.figures import Figures
+from generator.operate.keep.targets import FolderTarget
 from generator.record.memory.store import Memory
 from tests.backups.machine import AT, NAME, Machine, places_in, refusal_of
 

@@ -10,15 +10,15 @@ from nacl.signing import SigningKey
 
 from gateway.ledger.audit import audit_ledger
 from generator.errors import BackupError
-from generator.keep.backup import Made, Meant, make_backup
-from generator.keep.databases import Database
-from generator.keep.figures import Figures
-from generator.keep.keys import make_identity
-from generator.keep.places import Places
-from generator.keep.restore import Restore, fetch
-from generator.keep.signing import public_text
-from generator.keep.targets import FolderTarget
-from generator.keep.verify import NOTHING, Verified, verify
+from generator.operate.keep.backup import Made, Meant, make_backup
+from generator.operate.keep.databases import Database
+from generator.operate.keep.figures import Figures
+from generator.operate.keep.keys import make_identity
+from generator.operate.keep.places import Places
+from generator.operate.keep.restore import Restore, fetch
+from generator.operate.keep.signing import public_text
+from generator.operate.keep.targets import FolderTarget
+from generator.operate.keep.verify import NOTHING, Verified, verify
 from tests.backups.instants import KNOWN
 from tests.support.states.packed import unpacked
 

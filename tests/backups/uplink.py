@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from generator.errors import BackupError
-from generator.keep.targets import BucketTarget
+from generator.operate.keep.targets import BucketTarget
 from tests.support.servers import make_bucket, s3
 
 PIECE: Final = 16_384

@@ -18,7 +18,7 @@ from gateway.wire.inbox import AnnouncedRound
 from gateway.wire.networks import DEVNET
 from generator.arena.ballots import Poll, judge_all
 from generator.arena.daily import DailyState, play_daily
-from generator.inbox.folder import Inbox
+from generator.record.inbox.folder import Inbox
 from tests.arena.test_ballots import none_known
 from tests.buyer.test_ballot_relay import node_of
 from tests.support.arena_inputs import inputs_at, ms

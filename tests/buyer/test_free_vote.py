@@ -29,7 +29,7 @@ from gateway.wire.notes import RoundVote
 from generator.arena.ballots import judge
 from generator.catalog.words import Prediction
 from generator.cli._ballot import sign_ballot
-from generator.inbox.folder import Inbox
+from generator.record.inbox.folder import Inbox
 from tests.arena.test_ballots import OPEN, POLL, none_known
 from tests.buyer.test_ballot_relay import NOW, broken, node_of
 from tests.support.buyer_pages import ballot_desk, page_client

@@ -15,9 +15,9 @@ from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.wire.networks import MAINNET
 from gateway.wire.receipts import ReceiptKey, did_document, write_key
 from generator.cli._before_live import _receipts, before_live
-from generator.keep.status import note
+from generator.operate.keep.status import note
+from generator.operate.watch.check import Check
 from generator.settings import GeneratorSettings
-from generator.watch.check import Check
 from tests.support import local_servers
 from tests.support.processes import emi_here
 

@@ -14,8 +14,8 @@ from gateway.http.metrics import Metrics
 from gateway.ledger.store import Ledger
 from generator.catalog.products import PRODUCTS
 from generator.cli.doctor import check_sqlite, examine, verdict
+from generator.operate.watch.check import Check
 from generator.record.memory.database import open_database
-from generator.watch.check import Check
 from tests.ledger.test_damaged_ledger import damage, fill
 from tests.support import local_servers
 from tests.support.intents import INTENT

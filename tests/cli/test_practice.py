@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from generator.arena.practice.record import FORMAT
 from generator.cli import application
 from generator.errors import GeneratorError
-from generator.practice.record import FORMAT
 from generator.site.resources import ShippedMonth
 from tests.practice.test_record import record_of
 

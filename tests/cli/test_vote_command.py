@@ -27,7 +27,7 @@ from generator.cli._ballot import count_change, drop, find_open_round, load_key
 from generator.cli._published import PublishedError
 from generator.cli.vote import vote
 from generator.errors import GeneratorError
-from generator.inbox.folder import Inbox
+from generator.record.inbox.folder import Inbox
 from tests.arena.test_ballots import OPEN, POLL, none_known
 from tests.support.buyer_pages import ballot_desk
 from tests.support.clock import ManualClock

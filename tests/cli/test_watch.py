@@ -18,11 +18,11 @@ from generator.cli._deeper import wrong
 from generator.cli._looking import Looker, Places
 from generator.cli._notifying import Notifier, fault_url, runbook
 from generator.cli.watch import Desk, Rounds, send_example
-from generator.watch.alerts import Message
-from generator.watch.check import Check
-from generator.watch.health import Health
-from generator.watch.judge import Anchors, judge
-from generator.watch.seen import Seen, Unit
+from generator.operate.watch.alerts import Message
+from generator.operate.watch.check import Check
+from generator.operate.watch.health import Health
+from generator.operate.watch.judge import Anchors, judge
+from generator.operate.watch.seen import Seen, Unit
 from tests.support import local_servers
 from tests.support.ports import free_port
 from tests.support.processes import emi_here

@@ -16,7 +16,7 @@ from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.networks import DEVNET
 from generator.arena.ballots import ANY_PREFIX, BallotFile, Poll, judge, note_of
 from generator.catalog.words import Prediction
-from generator.inbox.chain import Ask, ChainBallots, IndexerError
+from generator.record.inbox.chain import Ask, ChainBallots, IndexerError
 from tests.arena.test_ballots import OPEN
 from tests.support.devnet_app import START_ROUND, DevnetApp, devnet_app, pass_rounds, pay
 

@@ -11,9 +11,9 @@ import msgpack
 
 from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.foreign import ForeignBytesError, read_json
-from generator.inbox.box import BallotBox
-from generator.inbox.chain import ChainBallots
-from generator.inbox.folder import Inbox
+from generator.record.inbox.box import BallotBox
+from generator.record.inbox.chain import ChainBallots
+from generator.record.inbox.folder import Inbox
 from generator.runtime.app import App
 from tests.doors.mutate import HOSTILE_JSON, HOSTILE_MSGPACK, Mutator
 from tests.doors.table import ROWS

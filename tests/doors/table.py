@@ -29,15 +29,15 @@ from gateway.wire.receipts import DID_PATH, EXTENSION, ReceiptError, ReceiptKey,
 from generator.arena.ballots import BallotFile, Chances, Refusal, judge_all
 from generator.catalog.links import DAILY_JSON, RANGES_JSONL
 from generator.errors import BackupError
-from generator.inbox.chain import ballot_of
-from generator.keep.manifest import Manifest, Part, Schemas
 from generator.market.recorded.files import read_file
 from generator.market.recorded.sheets import UnreadableFileError
+from generator.operate.keep.manifest import Manifest, Part, Schemas
 from generator.record.audit.audit import Audit
 from generator.record.audit.daily import daily_complaint
 from generator.record.audit.game import AuditError
 from generator.record.audit.hourly import ranges_complaint
 from generator.record.audit.recount import RecountError, path_of, recount
+from generator.record.inbox.chain import ballot_of
 from generator.record.receipt import receipt_in, verify_receipt
 from generator.record.verify import VerifyError
 from tests.arena.test_ballots import OPEN, POLL

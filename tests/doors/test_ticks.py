@@ -9,8 +9,8 @@ from structlog.testing import capture_logs
 
 from generator.arena.ballots import BallotFile
 from generator.cli.doctor import check_inbox
-from generator.inbox.box import BallotBox
-from generator.inbox.folder import Inbox
+from generator.record.inbox.box import BallotBox
+from generator.record.inbox.folder import Inbox
 from generator.runtime.tick import tick
 from tests.doors.poison import key_of_bytes
 from tests.doors.ticks import ROUND, play

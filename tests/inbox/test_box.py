@@ -7,8 +7,8 @@ from pathlib import Path
 from structlog.testing import capture_logs
 
 from generator.arena.ballots import BallotFile, Refusal
-from generator.inbox.box import BallotBox
-from generator.inbox.folder import Inbox
+from generator.record.inbox.box import BallotBox
+from generator.record.inbox.folder import Inbox
 from generator.record.memory.store import Memory
 from generator.runtime.metrics import GeneratorMetrics
 from tests.support.arena_inputs import HOUR, NOON, Vote, inputs_at, play_tick

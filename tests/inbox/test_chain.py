@@ -15,8 +15,8 @@ from structlog.testing import capture_logs
 from gateway.wire.algorand import DEMO_ARENA, address_of
 from generator.arena.ballots import ANY_PREFIX, BallotFile, Chances, Poll, Refusal, judge, note_of
 from generator.catalog.words import Prediction
-from generator.inbox import chain
-from generator.inbox.chain import ChainBallots, IndexerError, Patience, ballot_of
+from generator.record.inbox import chain
+from generator.record.inbox.chain import ChainBallots, IndexerError, Patience, ballot_of
 from tests.arena.test_ballots import OPEN, POLL
 from tests.support.arena_inputs import GENESIS, voter
 from tests.support.gateway_app import in_loop

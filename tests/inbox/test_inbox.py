@@ -10,7 +10,7 @@ import pytest
 from gateway.wire.algorand import address_of
 from gateway.wire.inbox import EARLIER_VOTERS, MOST_VOTERS, OPEN_ROUND, AnnouncedRound, pack_voters, unpack_voters
 from generator.arena.ballots import MAX_FILE_BYTES, Refusal
-from generator.inbox.folder import Inbox
+from generator.record.inbox.folder import Inbox
 
 
 def put(folder: Path, name: str, data: bytes = b"x", mtime: int = 1_000) -> Path:

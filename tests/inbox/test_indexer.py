@@ -10,8 +10,8 @@ from aiohttp import web
 
 from gateway.wire.algorand import DEMO_ARENA
 from generator.arena.ballots import ANY_PREFIX
-from generator.inbox.chain import ChainBallots, IndexerError
-from generator.inbox.indexer import LARGEST, Indexer
+from generator.record.inbox.chain import ChainBallots, IndexerError
+from generator.record.inbox.indexer import LARGEST, Indexer
 from tests.support.gateway_app import in_loop
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from algosdk import account, encoding, transaction
 
 from gateway.wire.networks import DEVNET
-from generator.practice.verdicts import BETS_50, BETS_90, Chances, judge_chances, judge_ranges
+from generator.arena.practice.verdicts import BETS_50, BETS_90, Chances, judge_chances, judge_ranges
 
 ROOT: Final = Path(__file__).parents[2]
 HERE: Final = Path(__file__).parent

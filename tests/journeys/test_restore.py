@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from generator.keep.keys import make_identity
+from generator.operate.keep.keys import make_identity
 from generator.record.verify import SeenFile
 from tests.journeys.test_upgrade import AFTER, log_size, settings_of, tick_in, verify
 from tests.support.clock import ManualClock

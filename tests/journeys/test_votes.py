@@ -22,10 +22,10 @@ from generator.arena.ballots import note_of
 from generator.catalog.words import Prediction
 from generator.cli._ballot import drop, sign_ballot
 from generator.cli.verify import verify
-from generator.inbox.box import BallotBox
-from generator.inbox.chain import ChainBallots
-from generator.inbox.folder import Inbox
 from generator.record.audit.recount import path_of
+from generator.record.inbox.box import BallotBox
+from generator.record.inbox.chain import ChainBallots
+from generator.record.inbox.folder import Inbox
 from generator.runtime.tick import tick
 from tests.devnet.test_ballots import asking
 from tests.support.arena_inputs import GENESIS, voter

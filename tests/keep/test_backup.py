@@ -14,14 +14,14 @@ import pytest
 from obstore.store import MemoryStore
 
 from generator.errors import BackupError
-from generator.keep.backup import Made, Meant, make_backup
-from generator.keep.databases import Database
-from generator.keep.keys import make_identity
-from generator.keep.manifest import FILE, Schemas
-from generator.keep.places import Places
-from generator.keep.restore import Restore, fetch, newest, refuse_if_in_use
-from generator.keep.targets import BucketTarget, FolderTarget, Target, manifest_of
-from generator.keep.verify import Verified, verify
+from generator.operate.keep.backup import Made, Meant, make_backup
+from generator.operate.keep.databases import Database
+from generator.operate.keep.keys import make_identity
+from generator.operate.keep.manifest import FILE, Schemas
+from generator.operate.keep.places import Places
+from generator.operate.keep.restore import Restore, fetch, newest, refuse_if_in_use
+from generator.operate.keep.targets import BucketTarget, FolderTarget, Target, manifest_of
+from generator.operate.keep.verify import Verified, verify
 from tests.backups.instants import KNOWN, Instants
 from tests.backups.load import sell, start
 from tests.support.states.packed import unpacked

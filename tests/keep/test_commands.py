@@ -11,7 +11,7 @@ import pytest
 from gateway.ledger.tables import REVISION
 from gateway.wire.restoring import MARK
 from generator.cli.doctor import check_backups
-from generator.keep.status import note
+from generator.operate.keep.status import note
 from generator.record.memory.tables import SCHEMA_VERSION
 from tests.support.processes import emi_here
 from tests.support.states.packed import unpacked

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.keep.backup import Meant
+from generator.operate.keep.backup import Meant
 from tests.backups.evidence import Row, hostile_rows, lost_rows
 from tests.backups.lost import LAST_ENTRY, change, hours_of_failing
 from tests.backups.machine import LATER, NAME, Machine

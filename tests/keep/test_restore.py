@@ -13,9 +13,9 @@ import pytest
 
 from gateway.wire.restoring import MARK, unfinished_restore
 from generator.errors import BackupError
-from generator.keep.places import Places
-from generator.keep.restore import Fetched, Restore, fetch
-from generator.keep.targets import FolderTarget
+from generator.operate.keep.places import Places
+from generator.operate.keep.restore import Fetched, Restore, fetch
+from generator.operate.keep.targets import FolderTarget
 from tests.backups.instants import KNOWN
 from tests.backups.machine import AT, NAME, Machine, places_in
 

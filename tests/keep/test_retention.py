@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.keep.retention import SPANS, kept, name_at
-from generator.keep.status import Status, note
+from generator.operate.keep.retention import SPANS, kept, name_at
+from generator.operate.keep.status import Status, note
 
 BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
 PARTS = ("memory", "ledger")

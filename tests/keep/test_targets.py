@@ -10,7 +10,7 @@ import pytest
 from obstore.store import MemoryStore, S3Store
 
 from generator.errors import BackupError
-from generator.keep.targets import STEP_BYTES, BucketTarget, manifests, open_target
+from generator.operate.keep.targets import STEP_BYTES, BucketTarget, manifests, open_target
 
 NAME = "20261125T200409Z"
 

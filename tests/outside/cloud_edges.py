@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gateway.wire.media_types import content_type
 from generator.catalog.discovery import ONCE_CACHE_CONTROL
-from generator.wings.bucket.site import BucketSite
+from generator.release.bucket.site import BucketSite
 from tests.outside.processes import PEERS
 from tests.support.buckets import attributes, memory
 from tests.support.ports import free_port

@@ -12,8 +12,8 @@ from typing import Any
 import obstore
 import pytest
 
-from generator.wings.bucket.objects import Objects, StoredContent
-from generator.wings.bucket.store import Bucket, Conflict, Stored, StoreFault, open_bucket
+from generator.release.bucket.objects import Objects, StoredContent
+from generator.release.bucket.store import Bucket, Conflict, Stored, StoreFault, open_bucket
 from tests.outside.processes import devnet, gateway
 from tests.support.processes import Running, emi, get
 from tests.support.servers import make_bucket, s3

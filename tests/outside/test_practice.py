@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from generator.arena.practice.curve import blocks
+from generator.arena.practice.verdicts import BETS_50, BETS_90, Chances, judge_chances, judge_ranges
 from generator.arena.scoring import brier, log_score, squared_error
 from generator.catalog.downloads import PRACTICE_ITEMS, PRACTICE_TRUTHS, RecordFile
 from generator.catalog.text.chapters import CHAPTERS
 from generator.cli import application
-from generator.practice.curve import blocks
-from generator.practice.verdicts import BETS_50, BETS_90, Chances, judge_chances, judge_ranges
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets, Resources, ShippedMonth
 from generator.values.ranges import MoveRange

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.setup.plan import UNITS
+from generator.operate.setup.plan import UNITS
 from tests.outside.debian_root import Root, bare_root, debian_root
 from tests.support.certificates import self_signed
 from tests.support.processes import Running, emi

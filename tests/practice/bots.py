@@ -11,8 +11,8 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from generator.practice.record import named
-from generator.practice.verdicts import (
+from generator.arena.practice.record import named
+from generator.arena.practice.verdicts import (
     BETS_50,
     BETS_90,
     Chances,

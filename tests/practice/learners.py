@@ -9,8 +9,8 @@ import argparse
 import random
 from typing import Final
 
+from generator.arena.practice.curve import BLOCK, blocks
 from generator.arena.scoring import brier
-from generator.practice.curve import BLOCK, blocks
 from tests.practice.bots import shipped_chances, stated
 
 ANSWERS: Final = 160

@@ -8,11 +8,8 @@ from functools import cache
 
 import pytest
 
-from generator.arena.published import canonical_json
-from generator.catalog.durations import HOUR_MS
-from generator.catalog.links import PRACTICE_DEMO
-from generator.practice.hours import LoggedHours, logged_hours
-from generator.practice.items import (
+from generator.arena.practice.hours import LoggedHours, logged_hours
+from generator.arena.practice.items import (
     FEWEST_ITEMS,
     HOURS_SHOWN,
     month_of_practice,
@@ -21,6 +18,9 @@ from generator.practice.items import (
     truth_of,
     usual_ranges,
 )
+from generator.arena.published import canonical_json
+from generator.catalog.durations import HOUR_MS
+from generator.catalog.links import PRACTICE_DEMO
 from generator.record.keys import read_verifiers
 from generator.record.verify import entries, open_log
 from generator.site.resources import ShippedMonth

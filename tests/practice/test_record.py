@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from generator.practice.record import (
+from generator.arena.practice.record import (
     FORMAT,
     Practised,
     Question,

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from generator.practice.curve import BLOCK, blocks
-from generator.practice.record import ranges_of
+from generator.arena.practice.curve import BLOCK, blocks
+from generator.arena.practice.record import ranges_of
 from generator.values.ranges import MoveRange
 
 

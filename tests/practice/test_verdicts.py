@@ -3,7 +3,7 @@
 from itertools import product
 from math import prod
 
-from generator.practice.verdicts import (
+from generator.arena.practice.verdicts import (
     BETS_50,
     BETS_90,
     CHANCES_NEEDED,

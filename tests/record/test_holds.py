@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from generator.arena.holds import KIND, HoldTotals
 from generator.errors import BackupError
-from generator.keep.audit import audit_memory
+from generator.operate.keep.audit import audit_memory
 from generator.record.memory import holds
 from generator.record.memory.store import Memory
 from generator.values.hours import Hour

@@ -15,7 +15,7 @@ from generator.arena.published import canonical_json, digest_of
 from generator.catalog.durations import DAY_MS
 from generator.catalog.horizons import HORIZONS
 from generator.errors import BackupError
-from generator.keep.audit import audit_memory
+from generator.operate.keep.audit import audit_memory
 from generator.record.audit.audit import Audit
 from generator.record.audit.game import AuditError, overdue
 from generator.record.audit.ladders import LadderLog, Revealed, file_complaint

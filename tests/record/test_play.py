@@ -11,7 +11,7 @@ from generator.arena.ballots import Refusal
 from generator.arena.tally import simulated_tally
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import Prediction, RoundPhase
-from generator.inbox.folder import Inbox
+from generator.record.inbox.folder import Inbox
 from generator.record.memory.store import Memory
 from generator.runtime import tick
 from generator.values.votes import Tally

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 from generator.catalog.products import PRODUCTS
+from generator.release.bucket.site import BucketSite
+from generator.release.bucket.vault import BucketVault
 from generator.runtime.app import App
 from generator.runtime.tick import tick
-from generator.wings.bucket.site import BucketSite
-from generator.wings.bucket.vault import BucketVault
 from tests.support.buckets import FaultyBucket, memory
 from tests.support.clock import ManualClock
 from tests.support.services import MINUTE, opened, run

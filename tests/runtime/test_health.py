@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from generator.errors import MemoryUnreadable, RecordBehind
-from generator.keep.databases import Database, raise_generation
+from generator.operate.keep.databases import Database, raise_generation
+from generator.operate.watch.health import FILE, Health
 from generator.record.memory.store import Memory
 from generator.runtime.health import HealthFile
 from generator.runtime.tick import tick
-from generator.watch.health import FILE, Health
 from tests.support.clock import NOON, ManualClock
 from tests.support.services import MINUTE, opened, run
 

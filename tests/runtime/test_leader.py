@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 from generator.errors import GeneratorError, LeadershipLost
 from generator.record.keys import make_key
 from generator.record.memory.store import Memory
+from generator.release.bucket.site import BucketSite
 from generator.runtime.app import build
 from generator.runtime.leader import Leader, LeaderState
 from generator.runtime.leadership import Leadership
@@ -22,7 +23,6 @@ from generator.runtime.market import to_ms
 from generator.runtime.publication import Report
 from generator.runtime.tick import tick
 from generator.settings import GeneratorSettings
-from generator.wings.bucket.site import BucketSite
 from tests.support.buckets import FaultyBucket, memory
 from tests.support.clock import NOON, ManualClock
 from tests.support.leases import FakeLease

@@ -10,11 +10,11 @@ from generator.catalog.endpoints import ENDPOINTS
 from generator.record.keys import name_of
 from generator.record.published import CHECKPOINT, PublishedRecord, head_of
 from generator.record.verify import entries
+from generator.release.bucket.site import BucketSite
 from generator.release.release import Releases
 from generator.runtime.app import App
 from generator.runtime.startup import _resume
 from generator.runtime.tick import tick
-from generator.wings.bucket.site import BucketSite
 from tests.support.buckets import FaultyBucket, memory
 from tests.support.clock import ManualClock
 from tests.support.services import MINUTE, opened, run

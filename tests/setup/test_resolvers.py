@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from generator.cli.doctor import check_resolver
-from generator.setup.machine import Machine
-from generator.setup.resolvers import DROP_IN, advice, link_local_resolvers
+from generator.operate.setup.machine import Machine
+from generator.operate.setup.resolvers import DROP_IN, advice, link_local_resolvers
 
 
 def machine_with(root: Path, resolv: str) -> Machine:

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from generator.errors import SetupError
-from generator.setup.apply import apply, shown, undo
-from generator.setup.journal import Journal
-from generator.setup.machine import Machine
-from generator.setup.plan import ENABLED, PLAY, PROGRAMS, Choice, check_domain, plan_of
-from generator.setup.settings import to_be_set
-from generator.setup.steps import Command, Folder, Step
+from generator.operate.setup.apply import apply, shown, undo
+from generator.operate.setup.journal import Journal
+from generator.operate.setup.machine import Machine
+from generator.operate.setup.plan import ENABLED, PLAY, PROGRAMS, Choice, check_domain, plan_of
+from generator.operate.setup.settings import to_be_set
+from generator.operate.setup.steps import Command, Folder, Step
 from generator.site.resources import Resources
 from tests.support.debian import Commands, Dying, PowerCut, debian, everything_in
 

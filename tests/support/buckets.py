@@ -8,7 +8,7 @@ from typing import Any
 import obstore
 from obstore.store import MemoryStore
 
-from generator.wings.bucket.store import Bucket, Listed, Stored, StoreFault, Version
+from generator.release.bucket.store import Bucket, Listed, Stored, StoreFault, Version
 
 NOT_STORED, NOT_ANSWERED = "not stored", "stored, not answered"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from generator.errors import SetupError
-from generator.setup.machine import Machine, Rights, half_of
+from generator.operate.setup.machine import Machine, Rights, half_of
 
 FOLDERS = (
     "etc/systemd/system", "etc/sysusers.d", "etc/nginx/snippets", "etc/nginx/sites-available",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from generator.errors import LeadershipLost, LeaseUnreachable
-from generator.lease import Grant, Lease
+from generator.runtime.lease import Grant, Lease
 
 Make = Callable[[], Lease]
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from generator.catalog.pages import SitePage
-from generator.lease import Fence, no_fence
 from generator.market.observation import Observation
 from generator.release.disk import LocalDisk
 from generator.release.release import Releases
 from generator.release.variants import Variants
 from generator.release.vault import VaultFolder
 from generator.runtime.app import App, build
+from generator.runtime.lease import Fence, no_fence
 from generator.runtime.market import no_progress
 from generator.runtime.startup import open_market
 from generator.settings import GeneratorSettings

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from generator.watch.alerts import Message
+from generator.operate.watch.alerts import Message
 from tests.watch.simulated import HIDDEN_BY, KINDS, MINUTE, NOON, Trouble, played
 
 BEGINS: Final = NOON + 10 * MINUTE + 25

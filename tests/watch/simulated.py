@@ -11,9 +11,9 @@ from typing import Final
 
 from generator.cli._notifying import Notifier
 from generator.cli.watch import advance
-from generator.watch.alerts import AlertState, Message
-from generator.watch.health import Health
-from generator.watch.seen import Backup, Certificate, Drill, Folder, Gateway, Reading, Release, Seen, Unit
+from generator.operate.watch.alerts import AlertState, Message
+from generator.operate.watch.health import Health
+from generator.operate.watch.seen import Backup, Certificate, Drill, Folder, Gateway, Reading, Release, Seen, Unit
 
 NOON: Final = 1_764_072_000.0  # a full minute
 MINUTE: Final = 60.0

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from generator.cli.watch import advance
-from generator.watch.alerts import AlertState
-from generator.watch.judge import FAULTS
+from generator.operate.watch.alerts import AlertState
+from generator.operate.watch.judge import FAULTS
 from tests.watch.pairs import WITHIN_S, pairs
 from tests.watch.simulated import DAY, HOUR, KINDS, MINUTE, NOON, Listener, Trouble, played, seen, worst
 

@@ -12,8 +12,8 @@ import pytest
 
 from gateway.wire.limits import CERTIFICATE_DAYS
 from generator.cli._looking import certificate_of
-from generator.watch.judge import Anchors, judge
-from generator.watch.seen import Seen
+from generator.operate.watch.judge import Anchors, judge
+from generator.operate.watch.seen import Seen
 from tests.support.certificates import self_signed
 from tests.support.local_servers import open_port
 

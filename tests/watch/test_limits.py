@@ -7,11 +7,11 @@ import pytest
 
 from gateway.wire import limits
 from generator.cli.doctor import ALARMS
-from generator.keep.status import OLDEST_BACKUP, OLDEST_DRILL
+from generator.operate.keep.status import OLDEST_BACKUP, OLDEST_DRILL
+from generator.operate.watch.health import Health
+from generator.operate.watch.judge import OF_THE_GENERATOR, Anchors, judge
+from generator.operate.watch.seen import Seen
 from generator.runtime.metrics import GeneratorMetrics
-from generator.watch.health import Health
-from generator.watch.judge import OF_THE_GENERATOR, Anchors, judge
-from generator.watch.seen import Seen
 from tests.support.processes import REPOSITORY
 
 RULES: Final = (REPOSITORY / "site/edge/prometheus/alerts.yml").read_text()

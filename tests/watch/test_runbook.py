@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from generator.watch.judge import FAULTS
+from generator.operate.watch.judge import FAULTS
 from tests.support.processes import REPOSITORY
 from tests.watch.rehearsals import MODULE, REHEARSALS
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from generator.errors import PublishError
+from generator.release.bucket.places import site_store, vault_store
+from generator.release.bucket.site import BucketSite
+from generator.release.bucket.vault import BucketVault
 from generator.release.release import Releases
 from generator.release.vault import VaultFolder
-from generator.wings.bucket.places import site_store, vault_store
-from generator.wings.bucket.site import BucketSite
-from generator.wings.bucket.vault import BucketVault
 
 
 def test_urls_decide_where_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from generator.errors import LeadershipLost, PublishError
+from generator.release.bucket.site import BucketSite
+from generator.release.bucket.store import Bucket, StoreFault
 from generator.release.values import FIRST_GENERATION
-from generator.wings.bucket.site import BucketSite
-from generator.wings.bucket.store import Bucket, StoreFault
 from tests.support.buckets import NOT_ANSWERED, NOT_STORED, FaultyBucket, attributes, memory, put
 
 FRESH = {"tick_id": "20261120T100000Z", "generated_at": "2026-11-20T10:00:00Z", "valid_until": "2026-11-20T10:03:00Z"}

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from obstore.store import LocalStore
 
-from generator.wings.bucket.site import coding_of
-from generator.wings.bucket.store import (
+from generator.release.bucket.site import coding_of
+from generator.release.bucket.store import (
     Bucket,
     Conflict,
     Stored,

@@ -11,9 +11,9 @@ import pytest
 
 from generator.catalog.products import PRODUCTS
 from generator.errors import PublishError
+from generator.release.bucket.store import Bucket
+from generator.release.bucket.vault import BucketVault
 from generator.release.vault import body_path, manifest_of
-from generator.wings.bucket.store import Bucket
-from generator.wings.bucket.vault import BucketVault
 from tests.release.test_vault_store import SCHEMA, offer
 from tests.support.buckets import NOT_ANSWERED, NOT_STORED, FaultyBucket, memory, put
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from generator.errors import LeadershipLost, LeaseUnreachable
 from generator.record.memory.store import Memory
-from generator.wings.postgres_lease import PostgresLease
+from generator.runtime.postgres_lease import PostgresLease
 from tests.support.arena_inputs import NOON, inputs_at, play_tick
 from tests.support.leases import Make, epochs_only_rise, one_at_a_time, one_of_many_wins
 from tests.support.servers import make_database, postgres

@@ -21,7 +21,7 @@ from gateway.errors import GatewayError
 from gateway.ledger.audit import audit_ledger
 from gateway.settings import DEMO_PAYEE
 from generator.errors import BackupError
-from generator.keep.audit import audit_memory
+from generator.operate.keep.audit import audit_memory
 from tests.year.compare import Comparison, check_begin, check_ledger, check_statistics, compare, compare_payments
 from tests.year.figures import Point, drawn, measure, table
 from tests.year.generator import salt_at

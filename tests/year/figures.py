@@ -9,9 +9,9 @@ from math import log10
 from pathlib import Path
 from typing import Any, Final
 
-from generator.keep.audit import audit_memory
-from generator.keep.backup import make_backup
-from generator.keep.targets import FolderTarget
+from generator.operate.keep.audit import audit_memory
+from generator.operate.keep.backup import make_backup
+from generator.operate.keep.targets import FolderTarget
 from tests.decade.state import size_of
 from tests.year.generator import generator
 from tests.year.play import Year, settings_of

@@ -20,13 +20,13 @@ from gateway.wire.networks import DEVNET
 from generator.arena.timetable import Slot, asset_of, round_id_of
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.products import PRODUCTS
-from generator.keep.backup import Meant, make_backup
-from generator.keep.databases import Database
-from generator.keep.keys import make_identity
-from generator.keep.manifest import Schemas
-from generator.keep.places import Places
-from generator.keep.restore import Restore, fetch, newest
-from generator.keep.targets import FolderTarget
+from generator.operate.keep.backup import Meant, make_backup
+from generator.operate.keep.databases import Database
+from generator.operate.keep.keys import make_identity
+from generator.operate.keep.manifest import Schemas
+from generator.operate.keep.places import Places
+from generator.operate.keep.restore import Restore, fetch, newest
+from generator.operate.keep.targets import FolderTarget
 from generator.record.memory.tables import SCHEMA_VERSION
 from generator.settings import GeneratorSettings
 from tests.inbox.many_ballots import ballot

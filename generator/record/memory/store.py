@@ -22,7 +22,6 @@ from generator.arena.teacher import RunningTotals
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import RoundPhase
 from generator.errors import MemoryUnreadable
-from generator.lease import Fence, no_fence
 from generator.market.bars import BarFrame
 from generator.memo import Memo
 from generator.record.audit.entries import Entry
@@ -36,6 +35,7 @@ from generator.record.memory.games import game_stores
 from generator.record.memory.rows import get_meta, put_meta, upsert
 from generator.record.memory.totals import ranges_of_block
 from generator.record.memory.venues import VenueFacts
+from generator.runtime.lease import Fence, no_fence
 from generator.values.hours import Hour, PredictionMade
 from generator.values.rows import RoundInTheRecord
 from generator.values.ticks import TicksBlock

@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from gateway.wire.foreign import read_json
+from generator.arena.practice.hours import JUDGED, STARTED, logged_hours
+from generator.arena.practice.items import HOURS_SHOWN, month_of_practice
 from generator.arena.published import called
 from generator.catalog.downloads import (
     FORMATS,
@@ -31,8 +33,6 @@ from generator.catalog.links import TRACK_RECORD, VOTERS_JSON
 from generator.catalog.words import Call, SourceMode
 from generator.compose.body import encode
 from generator.errors import PublishError
-from generator.practice.hours import JUDGED, STARTED, logged_hours
-from generator.practice.items import HOURS_SHOWN, month_of_practice
 from generator.record.memory.exports import Exports, Span
 from generator.release.check import MAX_FILE_BYTES
 from generator.release.values import NOTHING

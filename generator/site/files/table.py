@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from gateway.wire.receipts import DidDocument
+from generator.arena.practice.items import PracticeItemsFile, PracticeTruthsFile
 from generator.catalog.discovery import DISCOVERY_FILES, FEEDS
 from generator.catalog.links import (
     AI_CATALOG,
@@ -27,7 +28,6 @@ from generator.catalog.links import (
 )
 from generator.catalog.products import HUMAN_REPORT, PRODUCT_BY_ID, PRODUCTS
 from generator.compose.body import encode
-from generator.practice.items import PracticeItemsFile, PracticeTruthsFile
 from generator.record.audit.ladders import LaddersOfDay
 from generator.record.audit.recount import BallotsFile
 from generator.release.last_good import Kind, LastGoodFiles

@@ -1,0 +1,1 @@
+"""What an operator does: set a machine up, keep its state, watch it."""
