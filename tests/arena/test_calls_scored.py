@@ -204,3 +204,9 @@ def test_the_reliability_of_the_chance_of_a_move_is_shown_in_bins_and_by_hour(
             len(inside),
             sum(one.outcome is not FLAT for one in inside),
         )
+
+
+def test_sums_of_one_kind_have_no_other_and_remember_an_earlier_one() -> None:
+    assert Sums(kind="band").has("band")
+    assert not Sums(kind="band").has("call")
+    assert Sums(kind="call", earlier=Sums(kind="band")).has("band")

@@ -12,7 +12,8 @@ from generator.arena.ladders.cells import Cell, losses_of, pool
 from generator.arena.ladders.hour import KINDS, WAIT_MS, LadderHour, day_is_over, newly_done, part_of
 from generator.arena.ladders.play import LIFE, LaddersPlayed, LadderState, judge, make, play_ladders
 from generator.arena.ladders.scores import scores_of
-from generator.arena.ladders.sums import LadderTotals, key
+from generator.arena.ladders.sums import NO_BINS, LadderTotals, _binned, key
+from generator.brain.forecast import UNITS
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.horizons import HORIZONS
 from generator.values.ladders import MeanInterval
@@ -283,3 +284,10 @@ def test_a_horizon_is_counted_in_the_tick_in_which_it_came_and_never_again() -> 
     assert ended.totals == began.totals.plus(judged, "15m")
     assert again.judged == ()
     assert again.totals is ended.totals
+
+
+def test_a_chance_of_one_is_in_the_last_bin() -> None:
+    bins = _binned(NO_BINS, (UNITS, 0, 0), (True, False, True))
+
+    assert [tenth[0] for tenth in bins] == [2, *[0] * (len(bins) - 2), 1]
+    assert bins[-1] == (1, UNITS, 1)

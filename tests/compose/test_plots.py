@@ -10,6 +10,7 @@ from generator.brain.month import month_of
 from generator.brain.spells import Spells
 from generator.compose.free import FreeBodies
 from generator.compose.plots import plots
+from generator.compose.report import _trading
 from generator.values.scores import CalibrationBin, MoveScores
 from tests.support.bodies import composed, paid
 from tests.support.builders import full_context
@@ -106,3 +107,14 @@ def test_the_price_is_drawn_from_five_days_ago_to_now_by_two_hours() -> None:
     assert drawn["x"] == tuple(-2.0 * ago for ago in range(59, -1, -1))
     at = [month.now_ms + int(3_600_000 * hours) for hours in drawn["x"]]
     assert series(drawn) == {"Bitcoin": tuple(pytest.approx(closes[each], rel=1e-5) for each in at)}
+
+
+def test_what_is_traded_in_a_day_is_ranked_in_percent_of_the_month() -> None:
+    month = month_of(market(31 * 288, seed=3), Spells(), None)
+    assert month is not None
+    volume = month.ranks["volume"]
+    assert volume.now is not None
+    assert volume.rank is not None
+
+    assert _trading(month) == (volume.now, 100 * volume.rank, 31)
+    assert _trading(None) is None
