@@ -68,6 +68,7 @@ def spelled_out(name: str) -> list[str]:
 def test_every_file_and_identifier_that_docs_name_exists() -> None:
     files = [path for folder in SOURCES for path in (ROOT / folder).rglob("*") if path.is_file()]
     files = [path for path in files if path.suffix not in {".pyc", ".png", ".xz"}]
+    files = [path for path in files if "state" not in path.parts]  # what was published shows no source of a name
     text = "\n".join(path.read_text(errors="ignore") for path in [*files, ROOT / "pyproject.toml"])
     words = set(re.findall(r"\w+", text))
     places = {f"/{path.relative_to(ROOT).as_posix()}" for path in [*files, *PAGES, *ROOT.iterdir()]}
