@@ -2,6 +2,7 @@
 
 import hashlib
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gateway.errors import LedgerUnreadable
-from gateway.ledger.audit import audit_ledger
+from gateway.ledger.audit import LedgerFigures, audit_ledger
 from gateway.ledger.store import Ledger
 from tests.support.intents import INTENT
 
@@ -40,6 +41,7 @@ def test_a_ledger_without_payments_holds_nothing(tmp_path: Path) -> None:
 
     found = audit_ledger(tmp_path / NAME)
 
+    assert LedgerFigures() == LedgerFigures(Counter(), bodies=0, old=0, newest_round=0) == found
     assert (found.newest_round, str(found)) == (0, "no payments; 0 bodies, each of its digest")
 
 

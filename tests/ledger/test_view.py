@@ -81,6 +81,12 @@ def test_which_payments_a_ledger_knows_is_none_where_there_is_no_ledger(path: Pa
     assert not (tmp_path / "none.sqlite3").exists()
 
 
+def test_a_text_that_cannot_be_a_transaction_names_nothing(path: Path) -> None:
+    with LedgerView(path) as view:
+        assert view.row("x") is None
+        assert view.row("") is None
+
+
 def test_where_there_is_no_ledger_a_look_says_so_and_makes_none(tmp_path: Path) -> None:
     text = complaint(tmp_path / NAME)
 

@@ -10,7 +10,7 @@ from gateway.app.loops import repeat
 from gateway.errors import LedgerUnavailable
 from gateway.ledger.record import Settle
 from gateway.ledger.store import PAGE, PURGE_LIMIT
-from gateway.payments.reconcile import Reconciler
+from gateway.payments.reconcile import LIFE_MARGIN_ROUNDS, Reconciler
 from gateway.upstream.chain import Chain, Finding, Presence
 from tests.ledger.test_ledger import ledger_with
 from tests.support.gateway_app import GatewayHarness, gateway_app, in_loop
@@ -66,6 +66,20 @@ async def test_without_an_indexer_a_gap_over_900_rounds_proves_nothing(tmp_path:
 
         assert state_of(home, payment)[0] == "intent"
         assert home.state.metrics.registry.get_sample_value("emi_payments_unclosable") == 1
+
+
+@in_loop
+async def test_a_payment_is_closed_by_no_evidence_only_past_its_life(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path, indexer=False) as home:
+        payment = await unknown(home)
+        record = home.state.ledger.ledger.find(payment.txid)
+        assert record is not None
+        life = record.last_valid + LIFE_MARGIN_ROUNDS
+        for home.upstream.round in (5_901, life, life + 1):
+            home.clock.step(300)
+            await home.state.reconciler.step()
+            is_past = home.upstream.round > life
+            assert home.state.metrics.registry.get_sample_value("emi_payments_unclosable") == is_past
 
 
 @in_loop

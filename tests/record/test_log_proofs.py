@@ -36,6 +36,11 @@ def test_a_consistency_proof_convinces_who_saw_an_earlier_head(size: int) -> Non
         assert is_extension(old, root(ENTRIES[:old]), size, root(ENTRIES[:size]), proof)
 
 
+@pytest.mark.parametrize(("begin", "end"), [(0, 700), (512, 700), (640, 700), (4, 7), (256, 511)])
+def test_the_root_of_a_part_of_the_log_is_that_of_its_entries(begin: int, end: int) -> None:
+    assert tree(700).root(begin, end) == root(ENTRIES[begin:end])
+
+
 def test_a_proof_of_another_entry_place_or_size_is_refused() -> None:
     chance = random.Random(7)
     size = 300
