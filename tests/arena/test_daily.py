@@ -125,6 +125,14 @@ def test_a_question_without_a_price_is_void_with_its_reason() -> None:
     assert all(question.is_over for question in (late, few))
 
 
+def test_a_question_that_is_closed_has_the_price_at_its_close() -> None:
+    live = played(CLOSES)
+    row = published_question(live)
+
+    assert (live.phase, complaint_of(row)) == (RoundPhase.LIVE, None)
+    assert complaint_of({**row, "start_price": None}) == "closed without a price"
+
+
 def test_a_question_that_no_release_carried_or_a_moved_replay_cut_short_is_void() -> None:
     unseen = play_daily(asked(played(ASKED)), at(CLOSES), ASKED - MINUTE)[0][1]
     moved = play_daily(asked(played(CLOSES)), at(CLOSES + HOUR, interrupted="moved"), CLOSES)[0][1]

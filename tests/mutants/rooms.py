@@ -31,7 +31,7 @@ def _python(path: Path) -> list[Path]:
 
 
 ROOMS: Final[dict[str, Room]] = {
-    "scores": Room(("generator/arena",), "tests/arena", 20),
+    "scores": Room(("generator/arena",), "tests/arena", 20, ("generator/arena/practice",)),
     "bodies": Room(("generator/compose",), "tests/compose", 20),
     "pages": Room(("generator/site/pages",), "tests/site", 20),
     "payments": Room(("gateway/payments",), "tests/payments", 17),
@@ -39,8 +39,11 @@ ROOMS: Final[dict[str, Room]] = {
     "chain": Room(("gateway/upstream/chain.py",), "tests/upstream", 16),
     "log": Room(("generator/record/log",), "tests/record", 14),
     "record": Room(
-        ("generator/record",), "tests/record", 13, ("generator/record/log", "generator/record/memory/migrations")
+        ("generator/record",),
+        "tests/record",
+        13,
+        ("generator/record/inbox", "generator/record/log", "generator/record/memory/migrations"),
     ),
-    "release": Room(("generator/release",), "tests/release", 13),
+    "release": Room(("generator/release",), "tests/release", 13, ("generator/release/bucket",)),
 }
 GROUPS: Final = (("scores", "bodies", "pages"), ("payments", "ledger", "chain"), ("log", "record", "release"))
