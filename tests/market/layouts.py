@@ -225,6 +225,52 @@ WITH_VOLUME: Final[dict[str, Files]] = {
         "{asset}-USDT.json",
         lambda _, made: _json({"code": "0", "data": [[*map(str, row), "1", "1", "1"] for row in ohlcv(made)[::-1]]}),
     ),
+    "MetaTrader": _one(
+        "{asset}USD_M5.csv",
+        lambda _, made: text(
+            [[*iso(bar.t).replace("-", ".").split(" "), bar.o, bar.h, bar.low, bar.c, bar.v, 0] for bar in made],
+            "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<VOL>\t<SPREAD>",
+            "\t",
+        ),
+    ),
+    "Stooq": _one(
+        "{asset}USD.txt",
+        lambda _, made: text(
+            [[*str(row[0]).split(" "), *row[1:]] for row in ohlcv(made, iso)], "Date,Time,Open,High,Low,Close,Volume"
+        ),
+    ),
+    "Dukascopy": _one(
+        "{asset}USD_Candlestick_5_M_BID_01.10.2022-31.10.2022.csv",
+        lambda _, made: text(
+            ohlcv(made, lambda t: datetime.fromtimestamp(t / 1000, UTC).strftime("%d.%m.%Y %H:%M:%S.000")),
+            "Gmt time,Open,High,Low,Close,Volume",
+        ),
+    ),
+    "CoinAPI": _one(
+        "{asset}_USD.csv",
+        lambda _, made: text(
+            [[f"{iso(bar.t).replace(' ', 'T')}.0000000Z", bar.o, bar.h, bar.low, bar.c, bar.v, 3] for bar in made],
+            "time_period_start,price_open,price_high,price_low,price_close,volume_traded,trades_count",
+        ),
+    ),
+    "Polygon": _one(
+        "X_{asset}USD.json",
+        lambda _, made: _json(
+            {
+                "results": [
+                    {"v": bar.v, "vw": bar.c, "o": bar.o, "c": bar.c, "h": bar.h, "l": bar.low, "t": bar.t, "n": 3}
+                    for bar in made
+                ]
+            }
+        ),
+    ),
+    "a day and an epoch": _one(
+        "{asset}USD.csv",
+        lambda _, made: text(
+            [[iso(bar.t)[:10], *row] for bar, row in zip(made, ohlcv(made), strict=True)],
+            "date,time,open,high,low,close,volume",
+        ),
+    ),
     "Bybit": _one("{asset}USDT_5_2022-10.csv", lambda _, made: text([[*row, 3] for row in ohlcv(made)])),
     "KuCoin": _one(
         "{asset}-USDT.csv", lambda _, made: text([[*row, 3] for row in _swap(ohlcv(made, seconds), "tochlv")])
@@ -240,6 +286,7 @@ WITHOUT_VOLUME: Final[dict[str, Files]] = {  # it is in dollars there
         ),
     ),
     "yfinance": _one("{asset}-USD.csv", _yfinance),
+    "CoinGecko": _one("{asset}-USD.json", lambda _, made: _json([row[:5] for row in ohlcv(made)])),
     "CoinMarketCap": _one(
         "{asset}_1_10_2022-31_10_2022_historical_data_coinmarketcap.csv",
         lambda _, made: text(

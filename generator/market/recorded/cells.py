@@ -17,7 +17,19 @@ _UNITS: Final = (1e3, 1.0, 1e-3, 1e-6)  # milliseconds in a second, a millisecon
 _THOUSANDS: Final = re.compile(r"-?\d{1,3}([, \u00a0\u202f'])\d{3}(?:\1\d{3})*(\.\d+)?")
 _DECIMAL_COMMA: Final = re.compile(r"-?\d+,\d+")
 _UNKNOWN: Final = frozenset({"", "-", "null", "none", "nan", "n/a", "na", "nat"})
-_FORMS: Final = ("%m/%d/%Y", "%m/%d/%Y %H:%M", "%b %d, %Y", "%Y-%m-%d %I-%p", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d")
+_FORMS: Final = (
+    "%m/%d/%Y",
+    "%m/%d/%Y %H:%M",
+    "%b %d, %Y",
+    "%Y-%m-%d %I-%p",
+    "%Y/%m/%d %H:%M:%S",
+    "%Y/%m/%d",
+    "%Y.%m.%d %H:%M:%S",
+    "%Y.%m.%d %H:%M",
+    "%d.%m.%Y %H:%M:%S.%f",
+    "%d.%m.%Y %H:%M:%S",
+    "%Y%m%d %H%M%S",
+)
 
 
 def number(cell: Cell) -> float | None:

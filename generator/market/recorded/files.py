@@ -14,8 +14,18 @@ from generator.catalog.assets import ASSETS
 from generator.errors import SourceError
 from generator.market.bars import BAR_FIELDS, FloatArray, IntArray
 from generator.market.recorded.cells import numbers, times
-from generator.market.recorded.layouts import EXPECTED, FIELDS, OURS, TIME, Columns, Layout, RecordedKind, columns_of
-from generator.market.recorded.sheets import Row, Sheet, UnreadableFileError, is_known, opened
+from generator.market.recorded.layouts import (
+    CLOCK,
+    EXPECTED,
+    FIELDS,
+    OURS,
+    TIME,
+    Columns,
+    Layout,
+    RecordedKind,
+    columns_of,
+)
+from generator.market.recorded.sheets import Cell, Row, Sheet, UnreadableFileError, is_known, opened
 
 MOST_ROWS: Final = 1_000_000  # of a file; of a longer one the newest are kept
 _CHUNK: Final = 50_000
@@ -136,7 +146,7 @@ def _table(rows: list[Row], columns: Columns, fields: tuple[str, ...], left_out:
     left_out[SHORT] += len(rows) - len(long_enough)
 
     found = np.empty((len(long_enough), len(places)))
-    found[:, 0] = times([row[places[0]] for row in long_enough])
+    found[:, 0] = times([_time_of(row, columns) for row in long_enough])
     bad: set[int] = set()
     for column, place in enumerate(places[1:], start=1):
         found[:, column], wrong = numbers([row[place] for row in long_enough])
@@ -154,6 +164,15 @@ def _table(rows: list[Row], columns: Columns, fields: tuple[str, ...], left_out:
     keep = np.ones(len(found), dtype=bool)
     keep[list(reasons)] = False
     return found[keep]
+
+
+def _time_of(row: Row, columns: Columns) -> Cell:
+    """Return a row's time, joined from its day and its time of day where these are two columns."""
+    day = row[columns.at[TIME]]
+    clock = row[columns.at[CLOCK]] if CLOCK in columns.at and columns.at[CLOCK] < len(row) else None
+    if clock is None:
+        return day
+    return f"{day} {clock}" if ":" in str(clock) else clock
 
 
 def _keep_newest(chunks: list[FloatArray], left_out: Counter[str]) -> None:

@@ -25,12 +25,28 @@ _TIMES: Final = (
     "open time",
     "datetime",
     "date",
+    "gmt time",
+    "time_period_start",
+    "ts_event",
     "unix",
     "start",
+    "t",
     "",
     "index",
 )
-_VOLUMES: Final = ("volume", "vol", "base_volume", "volume_base", "volumefrom", "volume_(btc)", "volume_({base})")
+_VOLUMES: Final = (
+    "volume",
+    "vol",
+    "base_volume",
+    "volume_base",
+    "volumefrom",
+    "volume_(btc)",
+    "volume_({base})",
+    "volume_traded",
+    "v",
+)
+CLOCK: Final = "clock"
+"""The column of the time of day, where the day has a column of its own."""
 
 
 class RecordedKind(StrEnum):
@@ -74,7 +90,7 @@ def _named(publisher: str, time: str, volume: str | None, *marks: str, **other: 
 
 
 _ANY: Final = "a usual header"
-_USUAL: Final = {TIME: _TIMES} | {name: (name,) for name in PRICES} | {"volume": _VOLUMES}
+_USUAL: Final = {TIME: _TIMES} | {name: (name, f"price_{name}", name[0]) for name in PRICES} | {"volume": _VOLUMES}
 
 LAYOUTS: Final = (
     Layout(OURS, names={name: (name,) for name in (TIME, *BAR_FIELDS)}, marks=(TIME, "volume")),
@@ -117,6 +133,7 @@ LAYOUTS: Final = (
     Layout("Coinbase", order=(TIME, "low", "high", "open", "close", "volume")),
     Layout("Bitfinex", order=(TIME, "open", "close", "high", "low", "volume")),
     Layout("Gate", order=(TIME, "volume", "close", "high", "low", "open")),
+    Layout("CoinGecko", order=(TIME, *PRICES)),
 )
 EXPECTED: Final = (
     "expected a file for each pair, named as publishers of candles do (BTCUSDT.csv, BTCUSDT-5m-2022-10.zip, "
@@ -143,13 +160,13 @@ def columns_of(rows: Sequence[Row], asset: str) -> Columns:
         UnreadableFileError: it is none of the table.
     """
     for number_, row in enumerate(rows[:_HEADER_WITHIN]):
-        header = [str(cell or "").strip().lower() for cell in row]
+        header = [str(cell or "").strip(" <>").lower() for cell in row]
         for layout in LAYOUTS:
             at = None if layout.order else _by_name(layout, header, asset.lower())
             if at is not None:
                 return Columns(layout, at, number_ + 1)
 
-    numbers = [row for row in rows if len(row) >= len(FIELDS[RecordedKind.CANDLES]) + 1 and time_ms(row[0]) is not None]
+    numbers = [row for row in rows if len(row) > len(PRICES) and time_ms(row[0]) is not None]
     for layout in LAYOUTS:
         if layout.order and numbers and _by_order(layout, numbers[:_SAMPLE]):
             return Columns(layout, {name: column for column, name in enumerate(layout.order)}, 0)
@@ -165,6 +182,9 @@ def _by_name(layout: Layout, header: list[str], base: str) -> dict[str, int] | N
         found = next((name.format(base=base) for name in theirs if name.format(base=base) in header), None)
         if found is not None:
             at[ours] = header.index(found)
+
+    if "time" in header and "date" in header and at.get(TIME) == header.index("time"):
+        at |= {TIME: header.index("date"), CLOCK: header.index("time")}
 
     needed = {TIME, *PRICES} if layout.kind is RecordedKind.CANDLES else set(layout.names)
     return at if needed <= set(at) and all(mark.format(base=base) in header for mark in layout.marks) else None
