@@ -72,8 +72,13 @@ def _plain(done: int, total: int, what: str) -> None:
         print(f"{what}: {total} of {total}", file=sys.stderr)
 
 
-def print_files(files: Sequence[FileUse]) -> None:
-    """Print a table of a recording's files on standard error: what each is, what of it is used, and what is not."""
+def print_files(files: Sequence[FileUse], mended: int) -> None:
+    """Print a table of a recording's files on standard error: what each is, what of it is used, and what is not.
+
+    Args:
+        files: of the recording.
+        mended: how many highs and lows were moved onto the open or close, since they had been rounded.
+    """
     from generator.market.recorded.candles import in_words
 
     head = ("file", "layout", "pair", "from", "to", "rows", "used", "left out")
@@ -97,6 +102,8 @@ def print_files(files: Sequence[FileUse]) -> None:
             for name, cell, width in zip(head, row, widths, strict=True)
         ]
         print("  ".join(cells).rstrip(), file=sys.stderr)
+    if mended:
+        print(f"rows whose rounded high or low was moved onto the open or close: {mended:,}", file=sys.stderr)
 
 
 def _day(t_ms: int | None) -> str:

@@ -129,7 +129,7 @@ def _print_recording(source: Source) -> None:
         from generator.market.recorded.source import RecordedSource
 
         assert isinstance(source, RecordedSource)
-        print_files(source.files)
+        print_files(source.files, source.mended)
 
 
 async def _once(settings: GeneratorSettings, at: datetime | None, hours: int, *, new_record: bool) -> None:

@@ -68,7 +68,7 @@ def _recorded(folders: list[Path]) -> Iterator[dict[str, Any]]:
     from generator.market.recorded.recording import load_recording
 
     recording = load_recording(folders, ASSETS)
-    print_files(recording.files)
+    print_files(recording.files, recording.mended)
     if recording.frame.interval_ms != BAR_MS:
         raise GeneratorError("these are bars of 60 minutes; the brain reads those of 1 or 5 minutes")
     yield from bars_of(recording.frame)

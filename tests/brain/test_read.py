@@ -18,7 +18,7 @@ from generator.catalog.words import READ_BIAS, READ_REGIME
 from generator.cli.read import read
 from generator.errors import GeneratorError
 from generator.market.bars import BAR_MS, BarFrame
-from tests.market.layouts import WITH_VOLUME, ohlcv, usual
+from tests.market.layouts import READ, WITH_VOLUME, ohlcv, usual
 from tests.market.layouts import bars as candles
 from tests.support.markets import START_MS, market
 
@@ -216,3 +216,11 @@ def test_hourly_candles_are_refused_as_bars(tmp_path: Path) -> None:
 
     with pytest.raises(GeneratorError, match="these are bars of 60 minutes; the brain reads those of 1 or 5 minutes"):
         read(None, [tmp_path])
+
+
+def test_rounded_highs_that_were_mended_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "BTCUSDT.csv").write_bytes(READ["rounded highs"](candles("BTC")[:50]))
+
+    read(None, [tmp_path])
+
+    assert capsys.readouterr().err.endswith("rows whose rounded high or low was moved onto the open or close: 50\n")

@@ -330,6 +330,11 @@ def usual(rows: Sequence[Sequence[object]], **form: str) -> bytes:
     return text(rows, "ts,open,high,low,close,volume".replace(",", form.get("separator", ",")), **form)
 
 
+def _thrice(made: Sequence[Bar]) -> bytes:
+    """A download that was appended to itself."""
+    return usual(ohlcv(made) * 3)
+
+
 def _twice(made: Sequence[Bar]) -> bytes:
     """Every bar comes unfinished first, then whole."""
     rows: list[list[object]] = []
@@ -345,6 +350,7 @@ READ: Final[dict[str, Callable[[Sequence[Bar]], bytes]]] = {
     ),
     "exponents": lambda made: usual(ohlcv(made, lambda t: f"{t:.12E}")),
     "duplicates": _twice,
+    "appended to itself": _thrice,
     "halves in the wrong order": lambda made: usual(ohlcv([*made[450:], *made[:450]])),
     "descending": lambda made: usual(ohlcv(made[::-1])),
     "seconds": lambda made: usual(ohlcv(made, seconds)),

@@ -123,7 +123,8 @@ def bind(target: nodes.Node, of: Any, scope: dict[str, Any]) -> None:
     if isinstance(target, nodes.Name):
         scope[target.name] = of
     elif isinstance(target, nodes.Tuple):
-        given = get_args(of) if get_origin(of) is tuple else of if isinstance(of, tuple) else ()
+        typed = get_args(of) if get_origin(of) is tuple else of
+        given = typed if isinstance(typed, tuple) else ()
         parts = given if len(given) == len(target.items) else [Any] * len(target.items)
         for item, part in zip(target.items, parts, strict=True):
             bind(item, part, scope)

@@ -142,7 +142,8 @@ def untrue_in(where: Leaving, kind: str, text: str) -> list[str]:
     if said is None:
         return []
     move = float(raw.moves(HOURS[said[1]] * raw.hour)[raw.assets.index(kind.removeprefix("reason "))])
-    words = ("up" if said[2] == "rose" else "down", said[3], "" if said[3] else "unchanged")
+    direction = "up" if said[2] == "rose" else "down"
+    words = (direction, said[3], "" if said[3] else "unchanged")
     return [f"{text} {move:.2f}%"] if untrue_move(words, move) else []
 
 

@@ -84,30 +84,35 @@ def candles_of(files: Sequence[Rows]) -> Candles:
 
 def _interval(files: Sequence[Rows]) -> int:
     """Return the length of the bars: the commonest distance of two times, the same in every file."""
-    found: dict[int, Rows] = {}
+    by_length: dict[int, Rows] = {}
     for rows in files:
         distances = np.diff(np.unique(rows.t))
-        if not len(distances):
-            continue
-        lengths, counts = np.unique(distances, return_counts=True)
-        found.setdefault(int(lengths[np.argmax(counts)]), rows)
-        if len(distances) + 1 < len(rows.t) / 2:
-            raise SourceError(
-                f"{rows.path}: {len(rows.t)} rows have only {len(distances) + 1} times, as after a spreadsheet that "
-                "rounded them (1.66458E+12); export the file again"
-            )
+        if len(distances):
+            lengths, counts = np.unique(distances, return_counts=True)
+            by_length.setdefault(int(lengths[np.argmax(counts)]), rows)
 
-    for length, rows in found.items():
+    for length, rows in by_length.items():
         if not any(target % length == 0 for target in INTERVALS_MS):
-            raise SourceError(f"{rows.path} ({rows.layout.publisher}): bars of {_in_words(length)}; {_EXPECTED}")
-    if len(found) > 1:
-        (one, first), (two, second) = list(found.items())[:2]
+            raise SourceError(_unread_length(length, rows))
+    if len(by_length) > 1:
+        (one, first), (two, second) = list(by_length.items())[:2]
         raise SourceError(
             f"{first.path} has bars of {_in_words(one)}, {second.path} of {_in_words(two)}; keep files of one length"
         )
-    if not found:
+    if not by_length:
         raise SourceError(_too_few(files))
-    return next(iter(found))
+    return next(iter(by_length))
+
+
+def _unread_length(length_ms: int, rows: Rows) -> str:
+    """Say why bars of a length are not read: many rows with one time are times that were rounded."""
+    times = len(np.unique(rows.t))
+    if times < len(rows.t) / 2:
+        return (
+            f"{rows.path}: {len(rows.t)} rows have only {times} times, as after a spreadsheet that rounded them "
+            "(1.66458E+12); export the file again"
+        )
+    return f"{rows.path} ({rows.layout.publisher}): bars of {_in_words(length_ms)}; {_EXPECTED}"
 
 
 def _too_few(files: Sequence[Rows]) -> str:
@@ -161,8 +166,8 @@ def _alone(t: IntArray) -> BoolArray:
     if len(t) < 3:
         return np.zeros(len(t), dtype=bool)
     far = np.diff(t) >= DAY_MS
-    found: BoolArray = np.append(True, far) & np.append(far, True)
-    return found
+    alone: BoolArray = np.append(True, far) & np.append(far, True)
+    return alone
 
 
 def _whole(t: IntArray, interval_ms: int, target_ms: int) -> BoolArray:
@@ -185,9 +190,9 @@ def _joined(t: IntArray, values: FloatArray, target_ms: int) -> tuple[IntArray, 
     opens, first = np.unique(t // target_ms, return_index=True)
     last = np.append(first[1:], len(t)) - 1
     opened, high, low, close, volume = values[:, :5].T
-    known = np.isfinite(volume)
-    total = np.add.reduceat(np.where(known, volume, 0.0), first)
-    total[np.add.reduceat(known.astype(int), first) == 0] = np.nan
+    has_volume = np.isfinite(volume)
+    total = np.add.reduceat(np.where(has_volume, volume, 0.0), first)
+    total[np.add.reduceat(has_volume.astype(int), first) == 0] = np.nan
     columns = (opened[first], np.maximum.reduceat(high, first), np.minimum.reduceat(low, first), close[last], total)
     return opens * target_ms, np.column_stack(columns)
 

@@ -69,18 +69,18 @@ def time_ms(cell: Cell) -> float | None:
         value = _of_text(cell.strip())
     if value is None:
         return None
-    found = float(times_ms(np.array([value]))[0])
-    return None if math.isnan(found) else found
+    ms = float(times_ms(np.array([value]))[0])
+    return None if math.isnan(ms) else ms
 
 
 def times_ms(values: FloatArray) -> FloatArray:
     """Bring times of any unit to whole milliseconds, each by its size; NaN where it is none from 2009 to 2100."""
-    found = np.full(len(values), np.nan)
+    ms = np.full(len(values), np.nan)
     for unit in _UNITS:
         scaled = values * unit
         inside = (scaled >= _FIRST_S * 1e3) & (scaled <= _LAST_S * 1e3)
-        found[inside] = np.round(scaled[inside])
-    return found
+        ms[inside] = np.round(scaled[inside])
+    return ms
 
 
 def numbers(cells: Sequence[Cell]) -> tuple[FloatArray, list[int]]:

@@ -72,6 +72,11 @@ class RecordedSource:
         """What became of each file of the folders."""
         return self._recording.files
 
+    @property
+    def mended(self) -> int:
+        """How many candles had a rounded high or low that was moved onto the open or close."""
+        return self._recording.mended
+
     async def backfill(self, now_ms: int, days: int, progress: Progress) -> BarFrame:
         """Return the bars of the last `days` days that have closed at market time of `now_ms`."""
         market_ms = self._market_ms(now_ms)
