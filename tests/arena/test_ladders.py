@@ -249,16 +249,16 @@ def played(now_ms: int, state: LadderState, **changes: Any) -> LaddersPlayed:
 
 
 def test_a_ladder_is_made_again_only_where_it_says_something_else() -> None:
-    first = played(NOON - 5 * MINUTE, LadderState()).sealed
-    assert first is not None
+    [(_, first)] = played(NOON - 5 * MINUTE, LadderState()).changes
+    differs = replace(first, base={})
 
     again = played(NOON - 5 * MINUTE, LadderState(upcoming=first))
-    another = played(NOON - 4 * MINUTE, LadderState(upcoming=replace(first, base={})))
+    another = played(NOON - 4 * MINUTE, LadderState(upcoming=differs))
 
-    assert again.sealed is None
-    assert another.sealed is not None
-    assert another.sealed.made_ms == NOON - 4 * MINUTE
-    assert played(NOON - 11 * MINUTE, LadderState()).sealed is None
+    assert first.is_closed
+    assert again.changes == ()
+    assert [(before, after.made_ms) for before, after in another.changes] == [(differs, NOON - 4 * MINUTE)]
+    assert played(NOON - 11 * MINUTE, LadderState()).changes == ()
 
 
 def test_an_hour_that_was_voided_or_has_begun_is_not_sealed_again() -> None:
@@ -267,22 +267,22 @@ def test_an_hour_that_was_voided_or_has_begun_is_not_sealed_again() -> None:
     moved = played(NOON - 5 * MINUTE, LadderState(due=(hour,), upcoming=hour), interrupted="moved")
     begun = played(NOON - 5 * MINUTE, LadderState(upcoming=replace(hour, prices={"BTC": 1.0})))
 
-    assert [judged.void_reason for judged in moved.judged] == ["moved"]
-    assert moved.sealed is None
-    assert begun.sealed is None
+    assert moved.changes == ((hour, replace(hour, void_reason="moved")),)
+    assert not moved.changes[0][1].is_closed
+    assert begun.changes == ()
 
 
 def test_a_horizon_is_counted_in_the_tick_in_which_it_came_and_never_again() -> None:
     hour = hour_at(NOON)
     began = played(NOON, LadderState(due=(hour,)))
-    [started] = began.judged
+    [(_, started)] = began.changes
     ended = played(NOON + 15 * MINUTE, LadderState(due=(started,), totals=began.totals))
-    [judged] = ended.judged
+    [(_, judged)] = ended.changes
 
     again = played(NOON + 15 * MINUTE, LadderState(due=(judged,), totals=ended.totals))
 
     assert ended.totals == began.totals.plus(judged, "15m")
-    assert again.judged == ()
+    assert again.changes == ()
     assert again.totals is ended.totals
 
 

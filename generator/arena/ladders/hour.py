@@ -40,6 +40,11 @@ class LadderHour:
         return bool(self.prices or self.came)
 
     @property
+    def is_closed(self) -> bool:
+        """Whether it is sealed and not begun: it may be made again."""
+        return not self.has_begun and self.void_reason is None
+
+    @property
     def due_ms(self) -> int | None:
         """When there is next something to do, None where all is known."""
         if self.void_reason is not None:

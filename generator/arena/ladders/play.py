@@ -27,11 +27,14 @@ class LadderState(NamedTuple):
     totals: LadderTotals = LadderTotals()
 
 
+LadderChange = tuple[LadderHour | None, LadderHour]
+"""An hour before a tick, None where nothing was said of it, and after it."""
+
+
 class LaddersPlayed(NamedTuple):
     """What a tick changes of ladders."""
 
-    judged: tuple[LadderHour, ...]  # hours of which more is known now
-    sealed: LadderHour | None  # what is said of the upcoming hour; None where it is what was said before
+    changes: tuple[LadderChange, ...]  # hours of which more is known now, then the upcoming one if it is news
     totals: LadderTotals  # the same object where nothing was counted
 
 
@@ -44,27 +47,29 @@ def play_ladders(state: LadderState, inputs: PlayInputs, published_ms: int | Non
         published_ms: wall time of the last release; None where nothing is published.
     """
     totals = state.totals
-    judged = {}
+    changes: list[LadderChange] = []
     for before in state.due:
         hour = LIFE.moved(before, inputs, published_ms)
         for horizon in newly_done(before, hour):
             totals = totals.plus(hour, horizon)
         if hour != before:
-            judged[hour.start_ms] = hour
+            changes.append((before, hour))
 
     upcoming = make(inputs, inputs.ladders, totals)
-    if upcoming is not None and not _is_news(upcoming, judged.get(upcoming.start_ms, state.upcoming)):
-        upcoming = None
-    return LaddersPlayed(tuple(judged.values()), upcoming, totals)
+    if upcoming is not None:
+        moved = {hour.start_ms: hour for _, hour in changes}
+        known = moved.get(upcoming.start_ms, state.upcoming)
+        if _is_news(upcoming, known):
+            changes.append((known, upcoming))
+    return LaddersPlayed(tuple(changes), totals)
 
 
 def _is_news(hour: LadderHour, known: LadderHour | None) -> bool:
     """Return whether what is made of an hour is to be sealed: it has not begun, and something else was said before."""
     if known is None:
         return True
-    is_final = known.has_begun or known.void_reason is not None
     is_same = (known.said, known.base, known.warm_up) == (hour.said, hour.base, hour.warm_up)
-    return not is_final and not is_same
+    return known.is_closed and not is_same
 
 
 def make(inputs: PlayInputs, chances: SealedChances | None, totals: LadderTotals) -> LadderHour | None:

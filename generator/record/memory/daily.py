@@ -5,10 +5,9 @@ the transaction.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
@@ -23,13 +22,11 @@ from generator.catalog.words import RoundPhase
 from generator.record.audit.entries import Entry, daily_entry
 from generator.record.memory import tables as t
 from generator.record.memory.game import GameStore
-from generator.record.memory.rows import insert_all, upsert, where_in, within
+from generator.record.memory.rows import insert_all, values_in, where_in, within
 from generator.values.questions import DailyQuestion
 
 _Q = t.daily_questions.c
 _A = t.daily_answers.c
-_ENDS: Final = ("brain", "usual")
-_NAMES: Final = tuple(field.name for field in fields(DailyQuestion))
 _ACTIVE = (
     select(t.daily_questions)
     .where(_Q.phase.in_([str(RoundPhase.OPEN), str(RoundPhase.LIVE)]))
@@ -42,18 +39,20 @@ _COUNTED = select(_A.txid, _A.ranges).where(_A.question_id == bindparam("questio
 
 def active(connection: Connection) -> tuple[DailyQuestion, ...]:
     """Return the questions that are not over."""
-    return tuple(map(_question, connection.execute(_ACTIVE).mappings()))
+    return values_in(connection, DailyQuestion, _ACTIVE)
 
 
 def newest(connection: Connection) -> tuple[DailyQuestion, ...]:
     """Return the last questions, the newest first."""
-    return tuple(map(_question, connection.execute(_NEWEST).mappings()))
+    return values_in(connection, DailyQuestion, _NEWEST)
 
 
 class DailyStore(GameStore[DailyState, tuple[DailyChange, ...]]):
     """The store of daily questions; it keeps the newest of them, which change a few times a day."""
 
     kind = "daily"
+    table = t.daily_questions
+    key = ("question_id",)
 
     def __init__(self) -> None:
         self._newest: tuple[DailyQuestion, ...] | None = None
@@ -67,15 +66,16 @@ class DailyStore(GameStore[DailyState, tuple[DailyChange, ...]]):
         is_asked = connection.execute(_IS_ASKED, asked).scalar() is not None
         return DailyState(active(connection), is_asked, partial(counted, connection))
 
+    def changes(self, played: tuple[DailyChange, ...]) -> tuple[DailyChange, ...]:
+        """Return the questions that a tick changed."""
+        return played
+
     def store(self, connection: Connection, played: tuple[DailyChange, ...], *, in_batch: bool) -> None:
-        """Store the questions that a tick changed."""
+        """Store the questions that a tick changed, and close the answers to them."""
+        super().store(connection, played, in_batch=in_batch)
         for _, question in played:
             if question.phase is RoundPhase.LIVE:
                 _close(connection, question)
-            row = {name: json.dumps(value) if name in _ENDS else value for name, value in asdict(question).items()}
-            row["phase"] = str(question.phase)
-            question_id = row.pop("question_id")
-            upsert(connection, t.daily_questions, {"question_id": question_id}, row)
         if played:
             self._newest = None
 
@@ -168,7 +168,7 @@ def answers_between(connection: Connection, since_ms: int, until_ms: int) -> Ite
     """
     closed = select(t.daily_questions).where(within(_Q.closes_ms, since_ms, until_ms)).order_by(_Q.closes_ms)
     of_question = select(_A.voter, _A.ranges).where(_A.question_id == bindparam("question_id"), _A.counts.is_(True))
-    for question in map(_question, connection.execute(closed).mappings().all()):
+    for question in values_in(connection, DailyQuestion, closed):
         if question.move is None:
             continue
         usual = score(question.usual, question.move)
@@ -192,12 +192,6 @@ def part(connection: Connection, question_id: str, size: int, begin: int) -> tup
         DailyBallot(txid, voter, question, _ends(ranges), arrived_ms, data)
         for txid, voter, question, ranges, arrived_ms, data in connection.execute(query)
     )
-
-
-def _question(row: Mapping[Any, Any]) -> DailyQuestion:
-    values: dict[str, Any] = {name: _ends(row[name]) if name in _ENDS else row[name] for name in _NAMES}
-    values["phase"] = RoundPhase(row["phase"])
-    return DailyQuestion(**values)
 
 
 def _ends(text: str) -> Ends:

@@ -21,7 +21,7 @@ from generator.catalog.horizons import DAY, HOUR
 from generator.catalog.words import Prediction
 from generator.record.audit.entries import Entry, hour_entries
 from generator.record.memory import tables as t
-from generator.record.memory.game import GameStore, last_outcome, store_changes
+from generator.record.memory.game import Change, GameStore, last_outcome
 from generator.record.memory.rows import values_in
 from generator.values.hours import Move, PredictionMade, RangeDay
 from generator.values.ranges import RangeForecast, RangesOfWeek
@@ -47,6 +47,8 @@ class HourStore(GameStore[HourState, HoursPlayed]):
     """The store of hourly predictions."""
 
     kind = HOURS
+    table = t.predictions
+    key = ("asset", "start_ms")
 
     def load(self, connection: Connection, inputs: PlayInputs) -> HourState:
         """Load what the pure rules need of hourly predictions."""
@@ -58,9 +60,9 @@ class HourStore(GameStore[HourState, HoursPlayed]):
             last_outcome=partial(last_outcome, connection, _LAST_OUTCOME, inputs.now_ms),
         )
 
-    def store(self, connection: Connection, played: HoursPlayed, *, in_batch: bool) -> None:
-        """Store the predictions that a tick changed."""
-        store_changes(connection, t.predictions, ("asset", "start_ms"), played.changes)
+    def changes(self, played: HoursPlayed) -> Sequence[Change]:
+        """Return the predictions that a tick changed."""
+        return played.changes
 
     def entries(self, connection: Connection, played: HoursPlayed, now_ms: int, salt: SaltOf) -> list[Entry]:
         """Return what the log holds of them."""

@@ -9,7 +9,7 @@ import hashlib
 import itertools
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
@@ -18,7 +18,7 @@ from gateway.wire.foreign import read_json
 from generator.arena.hourly import upcoming_hour
 from generator.arena.inputs import PlayInputs
 from generator.arena.ladders.hour import LadderHour, day_is_over
-from generator.arena.ladders.play import LaddersPlayed, LadderState
+from generator.arena.ladders.play import LadderChange, LaddersPlayed, LadderState
 from generator.arena.ladders.scores import scores_of, short_scores
 from generator.arena.ladders.sums import LadderSums, LadderTotals, counted, sums_of
 from generator.arena.published import canonical_json
@@ -29,13 +29,12 @@ from generator.record.audit.entries import Entry, entry, ladder_entry, sealed_la
 from generator.record.audit.ladders import LaddersOfDay, RevealedHour, day_text, file_complaint, hours_in, ladders_path
 from generator.record.memory import tables as t
 from generator.record.memory.game import GameStore
-from generator.record.memory.rows import get_meta, put_meta, upsert, within
+from generator.record.memory.rows import get_meta, put_meta, values_in, within
 
 TOTALS_KEY: Final = "ladder.totals"
 KEPT_MS: Final = 9 * DAY_MS  # hours whose day is published; their scores are in the totals
 MOST_DUE: Final = 32  # days of one release
 _L = t.ladders.c
-_PARTS: Final = ("said", "base", "prices", "came")
 
 
 def totals(connection: Connection) -> LadderTotals:
@@ -53,6 +52,8 @@ class LadderStore(GameStore[LadderState, LaddersPlayed]):
     """The store of ladders; it keeps the sums of the whole record, of what is committed or of the open transaction."""
 
     kind = "ladders"
+    table = t.ladders
+    key = ("start_ms",)
 
     def __init__(self) -> None:
         self._totals: LadderTotals | None = None
@@ -60,29 +61,28 @@ class LadderStore(GameStore[LadderState, LaddersPlayed]):
     def load(self, connection: Connection, inputs: PlayInputs) -> LadderState:
         """Load what is due, and what was said of the upcoming hour."""
         is_due = _L.due_ms.is_not(None) if inputs.interrupted is not None else _L.due_ms <= inputs.now_ms
-        due = connection.execute(select(t.ladders).where(is_due).order_by(_L.start_ms)).mappings().all()
+        due = values_in(connection, LadderHour, select(t.ladders).where(is_due).order_by(_L.start_ms))
 
         start_ms = upcoming_hour(inputs.now_ms)
-        known = None
+        upcoming: tuple[LadderHour, ...] = ()
         if start_ms is not None and inputs.ladders is not None:
-            known = connection.execute(select(t.ladders).where(_L.start_ms == start_ms)).mappings().one_or_none()
-        upcoming = None if known is None else _hour(known)
-        return LadderState(tuple(map(_hour, due)), upcoming, self._kept(connection))
+            upcoming = values_in(connection, LadderHour, select(t.ladders).where(_L.start_ms == start_ms))
+        return LadderState(due, next(iter(upcoming), None), self._kept(connection))
+
+    def changes(self, played: LaddersPlayed) -> tuple[LadderChange, ...]:
+        """Return the hours that a tick changed."""
+        return played.changes
 
     def store(self, connection: Connection, played: LaddersPlayed, *, in_batch: bool) -> None:
         """Store the hours that a tick changed, and outside of a batch the sums."""
-        for hour in played.judged:
-            _store_hour(connection, hour)
-        if played.sealed is not None:
-            _store_hour(connection, played.sealed)
-
+        super().store(connection, played, in_batch=in_batch)
         if played.totals is not self._kept(connection) and not in_batch:
             store_totals(connection, played.totals)
         self._totals = played.totals
 
     def entries(self, connection: Connection, played: LaddersPlayed, now_ms: int, salt: SaltOf) -> list[Entry]:
         """Return the entry of what is made of an hour, and reveal the days that are over."""
-        made = [] if played.sealed is None else [ladder_entry(played.sealed, now_ms, salt)]
+        made = (ladder_entry(hour, now_ms, salt) for _, hour in played.changes if hour.is_closed)
         return [*made, *reveal(connection, now_ms, salt)]
 
     def end_batch(self, connection: Connection) -> None:
@@ -147,8 +147,7 @@ def _of_day(day: int) -> tuple[ColumnElement[bool], ...]:
 
 def _reveal(connection: Connection, day: int, now_ms: int, salt: SaltOf) -> Entry:
     """Store the file of a day, and return the log's entry about it."""
-    rows = connection.execute(select(t.ladders).where(*_of_day(day)).order_by(_L.start_ms)).mappings()
-    hours = [_hour(row) for row in rows]
+    hours = values_in(connection, LadderHour, select(t.ladders).where(*_of_day(day)).order_by(_L.start_ms))
     ladders: LaddersOfDay = {"day": day_text(day), "hours": [_published(hour, salt) for hour in hours]}
     data = canonical_json(ladders)
     connection.execute(insert(t.ladder_days).values(day=day, data=zlib.compress(data), published=False))
@@ -204,11 +203,9 @@ def _recounted(connection: Connection) -> LadderSums:
     d = t.ladder_days.c
     days = connection.execute(select(d.day, d.data).order_by(d.day)).all()
     since_ms = (days[-1].day + 1) * DAY_MS if days else 0
-    rows = connection.execute(
-        select(t.ladders).where(_L.start_ms >= since_ms, _L.warm_up.is_(False)).order_by(_L.start_ms)
-    ).mappings()
+    later = select(t.ladders).where(_L.start_ms >= since_ms, _L.warm_up.is_(False)).order_by(_L.start_ms)
     revealed = (hour for row in days for hour in hours_in(zlib.decompress(row.data)))
-    return sums_of(itertools.chain(revealed, map(_hour, rows)))
+    return sums_of(itertools.chain(revealed, values_in(connection, LadderHour, later)))
 
 
 def files(connection: Connection) -> Iterator[tuple[str, bytes]]:
@@ -216,20 +213,3 @@ def files(connection: Connection) -> Iterator[tuple[str, bytes]]:
     d = t.ladder_days.c
     for row in connection.execute(select(d.day, d.data).order_by(d.day)):
         yield day_text(row.day), zlib.decompress(row.data)
-
-
-def _store_hour(connection: Connection, hour: LadderHour) -> None:
-    values: dict[str, Any] = {name: json.dumps(getattr(hour, name), separators=(",", ":")) for name in _PARTS}
-    values |= {"made_ms": hour.made_ms, "due_ms": hour.due_ms, "warm_up": hour.warm_up, "void_reason": hour.void_reason}
-    upsert(connection, t.ladders, {"start_ms": hour.start_ms}, values)
-
-
-def _hour(row: Mapping[Any, Any]) -> LadderHour:
-    parts = {name: read_json(row[name]) for name in _PARTS}
-    return LadderHour(
-        start_ms=row["start_ms"],
-        made_ms=row["made_ms"],
-        warm_up=bool(row["warm_up"]),
-        void_reason=row["void_reason"],
-        **parts,
-    )

@@ -25,7 +25,7 @@ from generator.record.memory.ballots import (
     store_crowds,
     tally_row,
 )
-from generator.record.memory.game import GameStore, last_outcome, store_changes
+from generator.record.memory.game import Change, GameStore, last_outcome
 from generator.record.memory.log import ballots_sha256
 from generator.record.memory.rows import get_meta, insert_all, put_meta, row_of, value_of, values_in, where_in
 from generator.values.rounds import Event, Lesson, Round
@@ -63,6 +63,8 @@ class RoundStore(GameStore[RoundState, RoundsPlayed]):
     """The store of rounds, with their votes as locked and their lessons."""
 
     kind = ROUNDS
+    table = t.rounds
+    key = ("round_id",)
 
     def load(self, connection: Connection, inputs: PlayInputs) -> RoundState:
         """Load what the pure rules need of rounds."""
@@ -79,10 +81,14 @@ class RoundStore(GameStore[RoundState, RoundsPlayed]):
             concepts=concepts_by_recency(connection),
         )
 
+    def changes(self, played: RoundsPlayed) -> Sequence[Change]:
+        """Return what a tick changed of rounds."""
+        return played.changes
+
     def store(self, connection: Connection, played: RoundsPlayed, *, in_batch: bool) -> None:
         """Store what a tick changed of rounds, and of the crowds that voted in them."""
         put_meta(connection, SCHEDULE_KEY, json.dumps(asdict(played.timetable)))
-        store_changes(connection, t.rounds, ("round_id",), played.changes)
+        super().store(connection, played, in_batch=in_batch)
         insert_all(connection, t.lessons, [row_of(lesson) for lesson in played.lessons])
 
         tallies = []

@@ -1,7 +1,7 @@
 """Values to rows and back, which are equal, and the few statements that every table needs."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from enum import StrEnum
 from functools import cache
@@ -24,27 +24,34 @@ from sqlalchemy import (
 )
 
 from gateway.wire.foreign import read_json
+from generator.arena.ladders.hour import LadderHour
 from generator.arena.ranges import due_ms
+from generator.arena.sealed import Claim
 from generator.catalog.formats import iso
 from generator.catalog.text.concepts import chapter_of
 from generator.catalog.words import Call, Concept, Consensus, PatternType, Prediction, RoundPhase
 from generator.record.memory import tables as t
 from generator.values.hours import Move, PredictionMade
+from generator.values.questions import DailyQuestion
 from generator.values.ranges import RangeForecast
 from generator.values.rounds import Event, Lesson, Round
 
-Stored = TypeVar("Stored", Round, PredictionMade, Lesson, Event)
+KINDS: Final = (Round, PredictionMade, LadderHour, DailyQuestion, Claim, Lesson, Event)
+Stored = TypeVar("Stored", Round, PredictionMade, LadderHour, DailyQuestion, Claim, Lesson, Event)
 CHUNK: Final = 500  # SQLite allows 32,766 variables in a statement, older builds 999
 DERIVED: Final = ("chapter", "created_at")  # of a lesson: they follow from what is kept of it
-NAMES: Final = {
-    kind: tuple(field.name for field in fields(kind) if field.name not in DERIVED)
-    for kind in (Round, PredictionMade, Lesson, Event)
-}
+NAMES: Final = {kind: tuple(field.name for field in fields(kind) if field.name not in DERIVED) for kind in KINDS}
 TRIPLES: Final = {
     "probabilities": ("p_down", "p_neutral", "p_up"),
     "base_rate": ("base_down", "base_neutral", "base_up"),
 }
 BY_HORIZON: Final[Mapping[str, type[RangeForecast | Move]]] = {"ranges": RangeForecast, "moves": Move}
+JSON: Final[Mapping[str, Callable[[Any], Any]]] = {
+    **dict.fromkeys(("said", "base", "prices", "came"), dict),  # of an hour's ladders
+    **dict.fromkeys(("content", "at_start", "at_end", "scores"), dict),  # of a claim
+    **dict.fromkeys(("brain", "usual"), tuple),  # of a daily question
+}
+"""What is plain and has parts is JSON; what it is read as."""
 PARTS: Final = {kind: tuple(field.name for field in fields(kind)) for kind in BY_HORIZON.values()}
 WORDS: Final[Mapping[str, type[StrEnum]]] = {
     "phase": RoundPhase,
@@ -56,8 +63,8 @@ WORDS: Final[Mapping[str, type[StrEnum]]] = {
 }
 
 
-def row_of(value: Round | PredictionMade | Lesson | Event) -> dict[str, Any]:
-    """Write a value as columns: three chances are three columns, words are text, what is by horizon is JSON."""
+def row_of(value: Stored) -> dict[str, Any]:
+    """Write a value as columns: three chances are three columns, words are text, what has parts is JSON."""
     row: dict[str, Any] = {}
     for name in NAMES[type(value)]:
         item = getattr(value, name)
@@ -66,12 +73,16 @@ def row_of(value: Round | PredictionMade | Lesson | Event) -> dict[str, Any]:
         elif name in BY_HORIZON:
             by_horizon = {horizon: _flat(part) for horizon, part in item.items()} if item else None
             row[name] = None if by_horizon is None else json.dumps(by_horizon)
+        elif name in JSON:
+            row[name] = None if item is None else json.dumps(item, separators=(",", ":"))
         else:
             row[name] = str(item) if isinstance(item, StrEnum) else item
 
     if isinstance(value, PredictionMade):
         row["settled"] = value.outcome is not None or value.void_reason is not None
         row["due_ms"] = due_ms(value) if value.start_price is not None else None
+    if isinstance(value, LadderHour):
+        row["due_ms"] = value.due_ms
     return row
 
 
@@ -89,6 +100,8 @@ def value_of(kind: type[Stored], row: Mapping[Any, Any]) -> Stored:
             values[name] = None if triple[0] is None else triple
         elif name in BY_HORIZON:
             values[name] = _by_horizon(BY_HORIZON[name], row[name])
+        elif name in JSON:
+            values[name] = None if row[name] is None else JSON[name](read_json(row[name]))
         else:
             item = row[name]
             values[name] = WORDS[name](item) if item is not None and name in WORDS else item

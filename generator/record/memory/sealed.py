@@ -1,28 +1,20 @@
 """The claims of sealed games as they are stored: one table for all of them."""
 
-import json
-from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, select
 
-from gateway.wire.foreign import read_json
 from generator.arena.inputs import PlayInputs
 from generator.arena.sealed import ACTIVE, Claim, ClaimChange, SaltOf, Sealed, SealedState, seal
 from generator.catalog.formats import iso
-from generator.catalog.words import RoundPhase
 from generator.record.audit.audit import Audit
 from generator.record.audit.entries import Entry, claim_entries
 from generator.record.memory import tables as t
 from generator.record.memory.game import GameStore
 from generator.record.memory.log import SECRET_KEY, LogState
-from generator.record.memory.rows import get_meta, upsert
+from generator.record.memory.rows import get_meta, values_in
 
 _C = t.claims.c
-_KEY: Final = ("kind", "start_ms", "horizon")
-_JSON: Final = ("content", "at_start", "at_end", "scores")
-_NAMES: Final = tuple(field.name for field in fields(Claim))
 _OF_KIND = select(t.claims).where(_C.kind == bindparam("kind"))
 _ACTIVE = _OF_KIND.where(_C.phase.in_([str(phase) for phase in ACTIVE])).order_by(_C.start_ms, _C.id)
 _UPCOMING = _OF_KIND.where(_C.start_ms == bindparam("start_ms")).order_by(_C.id)
@@ -30,6 +22,9 @@ _UPCOMING = _OF_KIND.where(_C.start_ms == bindparam("start_ms")).order_by(_C.id)
 
 class SealedStore(GameStore[SealedState, tuple[ClaimChange, ...]]):
     """The store of one sealed game."""
+
+    table = t.claims
+    key = ("kind", "start_ms", "horizon")
 
     def __init__(self, game: Sealed) -> None:
         self.kind = game.kind
@@ -45,12 +40,9 @@ class SealedStore(GameStore[SealedState, tuple[ClaimChange, ...]]):
             return SealedState(active)
         return SealedState(active, self._claims(connection, _UPCOMING, start_ms=start_ms))
 
-    def store(self, connection: Connection, played: tuple[ClaimChange, ...], *, in_batch: bool) -> None:
-        """Store the claims that a tick changed."""
-        for _, claim in played:
-            row = {name: _written(name, getattr(claim, name)) for name in _NAMES}
-            key = {name: row.pop(name) for name in _KEY}
-            upsert(connection, t.claims, key, row)
+    def changes(self, played: tuple[ClaimChange, ...]) -> tuple[ClaimChange, ...]:
+        """Return the claims that a tick changed."""
+        return played
 
     def entries(
         self,
@@ -78,7 +70,7 @@ class SealedStore(GameStore[SealedState, tuple[ClaimChange, ...]]):
         return None
 
     def _claims(self, connection: Connection, query: Select[Any], **given: int) -> tuple[Claim, ...]:
-        return tuple(map(_claim, connection.execute(query, {"kind": self.kind, **given}).mappings()))
+        return values_in(connection, Claim, query, {"kind": self.kind, **given})
 
 
 def _logged_fields(claim: Claim, salt: SaltOf) -> dict[str, Any]:
@@ -92,16 +84,3 @@ def _logged_fields(claim: Claim, salt: SaltOf) -> dict[str, Any]:
         "scores": claim.scores,
         "void_reason": claim.void_reason,
     }
-
-
-def _written(name: str, value: Any) -> Any:
-    if name in _JSON:
-        return None if value is None else json.dumps(value, separators=(",", ":"))
-    return str(value) if isinstance(value, RoundPhase) else value
-
-
-def _claim(row: Mapping[Any, Any]) -> Claim:
-    values = {name: row[name] for name in _NAMES}
-    values |= {name: read_json(values[name]) for name in _JSON if values[name] is not None}
-    values["phase"] = RoundPhase(values["phase"])
-    return Claim(**values)
