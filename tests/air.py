@@ -1,4 +1,4 @@
-"""How the code reads: five rules that tests hold, three figures that are only reported.
+"""How the code reads: rules for each line, and figures by room of which tests hold three.
 
 `python -m tests.air [FOLDER ...]` prints the figures of each room and every line that breaks a rule. Blank lines,
 comments and docstrings are not code lines.
@@ -16,6 +16,9 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
 PROGRAMS: Final = ("generator", "gateway")
+IDLE: Final = frozenset({"one", "found", "said", "came", "made", "each"})
+"""Names that say nothing of what they hold."""
+DIRECTIVES: Final = ("# noqa", "# type:", "# fmt:", "# ruff:", "# pragma:")
 LONG_BODY: Final = 10
 """Lines of a function's body, its docstring not counted, from which on one looks for a pause."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -42,6 +45,12 @@ class Figures:
     ternaries: int = 0
     long_bodies: int = 0
     with_pause: int = 0
+    comments: int = 0
+    """On lines of their own."""
+    bindings: int = 0
+    """Variables and arguments, each time that one is bound."""
+    idle: int = 0
+    """Of them, those of a name that says nothing."""
 
     def __add__(self, other: "Figures") -> "Figures":
         return Figures(
@@ -50,14 +59,32 @@ class Figures:
             ternaries=self.ternaries + other.ternaries,
             long_bodies=self.long_bodies + other.long_bodies,
             with_pause=self.with_pause + other.with_pause,
+            comments=self.comments + other.comments,
+            bindings=self.bindings + other.bindings,
+            idle=self.idle + other.idle,
         )
+
+    @property
+    def paused_percent(self) -> float:
+        """Return the share of long bodies with a pause; 100 where none is long."""
+        return 100 * self.with_pause / self.long_bodies if self.long_bodies else 100.0
+
+    @property
+    def comments_a_1000(self) -> float:
+        """Return comments on lines of their own a 1,000 lines of code."""
+        return 1000 * self.comments / max(self.code_lines, 1)
+
+    @property
+    def idle_a_1000(self) -> float:
+        """Return idle names a 1,000 bindings."""
+        return 1000 * self.idle / max(self.bindings, 1)
 
     def __str__(self) -> str:
         lines = max(self.code_lines, 1)
-        paused = 100 * self.with_pause / max(self.long_bodies, 1)
         return (
             f"{self.code_lines:6} lines  {self.nodes / lines:5.1f} nodes a line  "
-            f"{1000 * self.ternaries / lines:5.1f} ternaries a 1,000  {paused:4.0f}% of {self.long_bodies} long bodies"
+            f"{1000 * self.ternaries / lines:5.1f} ternaries, {self.comments_a_1000:4.1f} comments a 1,000  "
+            f"{self.idle_a_1000:4.1f} idle names a 1,000  {self.paused_percent:4.0f}% of {self.long_bodies} long bodies"
         )
 
 
@@ -173,13 +200,30 @@ def figures(path: Path) -> Figures:
     bodies = [body for node in nodes if isinstance(node, Function) and (body := _body_lines(node))]
     lines = source.splitlines()
     long_bodies = [body for body in bodies if len(body) >= LONG_BODY]
+    names = [name for node in nodes if (name := _bound(node)) is not None]
+
     return Figures(
         nodes=len(nodes),
         code_lines=len(_code_lines(source, tree)),
         ternaries=sum(isinstance(node, ast.IfExp) for node in nodes),
         long_bodies=len(long_bodies),
         with_pause=sum(any(_is_pause(lines[line - 1]) for line in body) for body in long_bodies),
+        comments=sum(_is_comment(line) for line in lines),
+        bindings=len(names),
+        idle=sum(name in IDLE for name in names),
     )
+
+
+def _is_comment(line: str) -> bool:
+    text = line.lstrip()
+    return text.startswith("#") and not text.startswith(DIRECTIVES)
+
+
+def _bound(node: ast.AST) -> str | None:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+            return name
+    return None
 
 
 def _is_pause(line: str) -> bool:
@@ -220,6 +264,16 @@ def total(paths: Iterable[Path]) -> Figures:
     return sum(map(figures, paths), Figures())
 
 
+def unpaused(paths: Iterable[Path]) -> Iterator[tuple[Path, int]]:
+    """Give where a long body without a pause begins."""
+    for path in paths:
+        lines = path.read_text().splitlines()
+        for node in ast.walk(tree_of(path)):
+            body = _body_lines(node) if isinstance(node, Function) else range(0)
+            if len(body) >= LONG_BODY and not any(_is_pause(lines[line - 1]) for line in body):
+                yield path, body.start
+
+
 def main() -> None:
     """Print the figures of the rooms named, or of all, and what breaks a rule in them."""
     named = [Path(argument).resolve() for argument in sys.argv[1:]]
@@ -228,6 +282,9 @@ def main() -> None:
 
     for room in rooms:
         print(f"{room.relative_to(ROOT)!s:22}{total(modules(room))}")
+        if named:
+            for path, line in unpaused(modules(room)):
+                print(f"  no pause: {path.relative_to(ROOT)}:{line}")
     for program in programs:
         print(f"{program.name:22}{total(modules(program))}")
 

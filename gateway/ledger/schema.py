@@ -5,8 +5,10 @@ from typing import Final
 
 from gateway.ledger.tables import REVISION
 
-OLDEST: Final = "0003"
+OLDEST: Final = "0008"
 """The oldest schema that is brought up to date; every later change of a table comes with its migration."""
+STEP_BETWEEN: Final = "78f9e24c"
+"""The commit that brings a ledger from 0003 on to the oldest schema."""
 _FORM: Final = re.compile(r"\d{4}")
 
 
@@ -28,6 +30,6 @@ def unusable_schema(revision: str) -> str | None:
     if revision < OLDEST:
         return (
             f"has schema {revision}, older than {OLDEST}, the oldest that this program can upgrade: "
-            "the version that wrote it lists and exports its payments"
+            f"start commit {STEP_BETWEEN} on it once, or list and export its payments with the version that wrote it"
         )
     return None

@@ -25,7 +25,7 @@ from tests.support.states.packed import unpacked
 AT: Final = datetime(2026, 11, 25, 20, 4, 9, tzinfo=UTC)
 LATER: Final = AT.replace(minute=30)  # of the same hour: a backup then takes the place of the one before
 NAME: Final = "20261125T200409Z"
-VERSION: Final = "e321992"
+VERSION: Final = "78f9e24c"
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from tests.support.gateway_app import gateway_app
 from tests.support.processes import emi_here
 from tests.support.states.packed import unpacked
 
-VERSION = "e321992"
+VERSION = "78f9e24c"
 
 
 @pytest.fixture(scope="module")

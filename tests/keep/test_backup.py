@@ -56,7 +56,7 @@ def places_in(state: Path) -> Places:
 
 @pytest.fixture
 def state(tmp_path: Path) -> Path:
-    folder = unpacked("e321992", tmp_path)
+    folder = unpacked("78f9e24c", tmp_path)
     (folder / "settings").mkdir()
     (folder / "settings" / "gateway.env").write_text("EMI_ALGOD_TOKEN=x\n")
     (folder / "inbox" / "A.ballot").write_bytes(b"a ballot")
@@ -90,8 +90,8 @@ def test_a_backup_is_for_its_owner_alone_and_names_what_it_holds(
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
     assert folder.stat().st_mode & 0o777 == 0o700
     assert [part.holds for part in made.manifest.parts] == ["inbox", "memory", "once", "settings", "ledger"]
-    assert made.manifest.schemas == Schemas(memory="7", ledger="0006")
-    assert made.manifest.log_size == 15
+    assert made.manifest.schemas == Schemas(memory="14", ledger="0008")
+    assert made.manifest.log_size == 405
     assert manifest_of(target, NAME) == made.manifest
 
 
@@ -103,7 +103,7 @@ def test_a_verified_backup_was_put_back_upgraded_and_audited(
     found = verified(target, places, tmp_path / "scratch")
 
     assert found.memory is not None
-    assert (found.memory.entries, found.memory.tiles) == (15, 10)
+    assert (found.memory.entries, found.memory.tiles) == (405, 75)
     assert found.lines[-1] == "payments ledger: two payments"
 
 
@@ -144,7 +144,7 @@ def test_what_is_published_after_the_memory_was_copied_is_left_out(
         """A memory whose copy begins when a tick has just published and emptied the inbox."""
 
         def is_there(self) -> bool:
-            (state / "site" / "once" / "log" / "tile" / "0" / "000.p" / "16").write_bytes(b"later")
+            (state / "site" / "once" / "log" / "tile" / "0" / "001.p" / "150").write_bytes(b"later")
             (state / "inbox" / "A.ballot").unlink()
             return super().is_there()
 
@@ -158,7 +158,7 @@ def test_what_is_published_after_the_memory_was_copied_is_left_out(
 def test_tiles_ahead_of_the_memory_do_not_verify(
     places: Places, target: FolderTarget, state: Path, tmp_path: Path
 ) -> None:
-    (state / "site" / "once" / "log" / "tile" / "0" / "000.p" / "16").write_bytes(b"x" * 512)
+    (state / "site" / "once" / "log" / "tile" / "0" / "001.p" / "150").write_bytes(b"x" * 32 * 150)
     back_up(places, target)
 
     with pytest.raises(BackupError, match="is ahead of the memory"):

@@ -22,7 +22,7 @@ NOW = datetime(2026, 11, 25, 21, tzinfo=UTC)
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("backups")
-    unpacked("5720b69", folder)
+    unpacked("78f9e24c", folder)
     made = emi_here("backup", "kept", cwd=folder, EMI_STATE_DIR="state")
     assert made.returncode == 0, made.stderr
     return folder
@@ -41,7 +41,7 @@ def test_a_drill_verifies_the_newest_backup_and_notes_it(folder: Path) -> None:
     noted = json.loads((folder / "state" / "backups.json").read_text())
     assert (drilled.returncode, drilled.stderr) == (0, "")
     assert "payments ledger: 2 settled; 2 bodies, each of its digest" in drilled.stdout
-    assert noted["drilled"] == {"generation": 7, "log_size": 13, "payments": 2}
+    assert noted["drilled"] == {"generation": 194, "log_size": 405, "payments": 2}
     assert noted["drill"]["fault"] is None
     assert noted["drill"]["good_at"] >= noted["backup"]["good_at"] > 0
 
@@ -149,15 +149,15 @@ def test_an_upgrade_is_rehearsed_on_a_copy(folder: Path) -> None:
 
     said = emi_here("doctor", "--upgrade", cwd=folder, EMI_STATE_DIR="state").stdout
 
-    assert f"memory: schema 4 becomes {SCHEMA_VERSION}, in one transaction at the first start" in said
-    assert f"payments ledger: schema 0003 becomes {REVISION}" in said
-    assert "  5: How far prices may move: hourly predictions get ranges" in said
+    assert f"memory: schema 14 becomes {SCHEMA_VERSION}, in one transaction at the first start" in said
+    assert f"payments ledger: schema {REVISION} is this program's" in said
+    assert "  19: From commit 78f9e24c: what venues said" in said
     assert {path: path.read_bytes() for path in before} == before
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="to give files to another user: root")
 def test_root_leaves_no_file_of_its_own_next_to_a_database(tmp_path: Path) -> None:
-    state = unpacked("5720b69", tmp_path)
+    state = unpacked("78f9e24c", tmp_path)
     for path in (state, *state.rglob("*")):
         os.chown(path, 4321, 4322)
 

@@ -238,7 +238,7 @@ def test_a_settled_payment_is_delivered_while_the_server_hangs(server: Postgres,
     assert (on.settles, on.transfers()) == (2, 2)
 
 
-def test_an_old_database_is_shown_as_it_is_and_upgraded_with_every_payment(url: str) -> None:
+def test_a_database_of_the_oldest_schema_is_shown_and_opened_with_every_payment(url: str) -> None:
     make_old(url)
     with LedgerView(url) as view:
         shown = {row["txid"] for row in view.all_rows()}
@@ -254,14 +254,19 @@ def test_an_old_database_is_shown_as_it_is_and_upgraded_with_every_payment(url: 
     ledger.close()
 
 
-def test_a_newer_database_is_refused_in_one_line_without_its_password(url: str) -> None:
+@pytest.mark.parametrize(
+    ("version", "reason"), [("0099", "has schema 0099"), ("0007", "has schema 0007, .*start commit 78f9e24c")]
+)
+def test_a_database_of_another_schema_is_refused_in_one_line_without_its_password(
+    url: str, version: str, reason: str
+) -> None:
     Ledger(url).close()
     engine = sa.create_engine(url)
     with engine.begin() as connection:
-        connection.exec_driver_sql("update alembic_version set version_num = '0099'")
+        connection.exec_driver_sql(f"update alembic_version set version_num = '{version}'")
     engine.dispose()
 
-    with pytest.raises(LedgerUnreadable, match="has schema 0099") as caught:
+    with pytest.raises(LedgerUnreadable, match=reason) as caught:
         Ledger(url.replace("emi@", "emi:hidden@"))
 
     assert "hidden" not in str(caught.value)

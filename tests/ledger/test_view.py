@@ -17,7 +17,7 @@ from tests.support.intents import INTENT
 NAME = "payments.sqlite3"
 STAMP = "create table payments (id); create table alembic_version (version_num)"
 OF_A_NEWER = "install the version that wrote it, or restore the backup made before that upgrade"
-OF_AN_OLDER = "the version that wrote it lists and exports its payments"
+OF_AN_OLDER = "start commit 78f9e24c on it once, or list and export its payments with the version that wrote it"
 
 
 def txid(number: int) -> str:
@@ -131,7 +131,7 @@ def test_a_look_changes_nothing_and_may_not(path: Path) -> None:
 
 
 def test_columns_that_an_older_schema_lacks_are_left_out(path: Path) -> None:
-    run_sql(path, "alter table payments drop column delivered_round; update alembic_version set version_num = '0005'")
+    run_sql(path, "alter table payments drop column delivered_round")
 
     with LedgerView(path) as view:
         rows = view.rows(None, 9)

@@ -7,7 +7,7 @@ from generator.arena.holds import KIND
 from generator.record.memory import holds
 from generator.record.memory.store import Memory
 from tests.arena.test_holds import at
-from tests.record.test_schema import undone_since
+from tests.record.test_schema import UNDONE
 from tests.support.servers import postgres
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(300)]
@@ -18,10 +18,8 @@ def test_an_older_schema_keeps_its_hours_and_new_ones_begin_at_none() -> None:
         memory = Memory.open(server.url)
         memory.keep_hours([at(number) for number in range(60)])
         with memory.writing() as connection:
-            older = "UPDATE memory_version SET version_num = '15'"
-            noted = "UPDATE meta SET value = '15' WHERE key = 'schema_version'"
             uncounted = "DELETE FROM meta WHERE key LIKE 'regime.%'"
-            for statement in (*undone_since("15"), older, noted, uncounted):
+            for statement in (*UNDONE, uncounted):
                 connection.execute(text(statement))
         memory.close()
 

@@ -53,7 +53,7 @@ def test_hours_from_before_kinds_stay_and_new_ones_begin_at_none(tmp_path: Path)
     memory.keep_hours([at(number) for number in range(60)])
     memory.close()
     file = tmp_path / "memory.sqlite3"
-    make_older(file, "15")
+    make_older(file)
     run_sql(file, "DELETE FROM meta WHERE key LIKE 'regime.%'")
 
     upgraded = Memory.open(url_in(tmp_path))

@@ -22,6 +22,7 @@ from gateway.ledger.audit import audit_ledger
 from gateway.settings import DEMO_PAYEE
 from generator.errors import BackupError
 from generator.operate.keep.audit import audit_memory
+from tests.journeys.test_upgrade import VERSION
 from tests.year.compare import Comparison, check_begin, check_ledger, check_statistics, compare, compare_payments
 from tests.year.figures import Point, drawn, measure, table
 from tests.year.generator import salt_at
@@ -33,7 +34,6 @@ from tests.year.published import Published
 
 HOURS_A_DAY: Final = 24
 HOURS_A_YEAR: Final = 365 * HOURS_A_DAY
-VERSIONS: Final = ("173e726", "5720b69")  # whose states the year, and a short second one, begin in
 SECOND_HOURS: Final = 24
 YEARS: Final = ("undisturbed", "disturbed")
 MOST_GROWTH: Final = 1.05  # of the memory of a process
@@ -54,18 +54,18 @@ def main() -> int:
 
     folder = chosen.folder or Path(tempfile.mkdtemp(prefix="year-"))
     try:
-        failed = _played(folder / "first", VERSIONS[0], Plan(chosen.seed, hours), chosen.points)
-        failed += _played(folder / "second", VERSIONS[1], Plan(chosen.seed + 1, min(hours, SECOND_HOURS)), 0)
+        failed = _played(folder / "first", Plan(chosen.seed, hours), chosen.points)
+        failed += _played(folder / "second", Plan(chosen.seed + 1, min(hours, SECOND_HOURS)), 0)
     finally:
         if chosen.folder is None:
             shutil.rmtree(folder, ignore_errors=True)
     return failed
 
 
-def _played(folder: Path, version: str, plan: Plan, points: int) -> int:
+def _played(folder: Path, plan: Plan, points: int) -> int:
     """Play both years at the same time; return how much was found that must not be."""
     began = time.monotonic()
-    players = [_started(_play, folder / name, version, plan, points, name) for name in YEARS]
+    players = [_started(_play, folder / name, plan, points, name) for name in YEARS]
     for player in players:
         player.join()
     if any(player.exitcode for player in players):
@@ -73,7 +73,7 @@ def _played(folder: Path, version: str, plan: Plan, points: int) -> int:
         return 1
 
     found = compared(folder)
-    print(f"\n## {plan.hours} hours, begun in the state of {version}\n")
+    print(f"\n## {plan.hours} hours, begun in the state of {VERSION}\n")
     print("\n".join(report(folder, found)))
     print(f"{time.monotonic() - began:.0f} s")
     return len(found.different) + _grown(folder)
@@ -85,16 +85,16 @@ def _started(work: Callable[..., None], *arguments: object) -> ForkProcess:
     return process
 
 
-def _play(folder: Path, version: str, plan: Plan, points: int, name: str) -> None:
+def _play(folder: Path, plan: Plan, points: int, name: str) -> None:
     folder.mkdir(parents=True)
-    year = Year(folder, version, plan, disturbed=name == "disturbed")
+    year = Year(folder, plan, disturbed=name == "disturbed")
     found: list[Point] = []
     if points and name == "undisturbed":
         each = max(1, plan.hours // points)
 
         def on_hour(hour: int) -> None:
             if hour and hour % each == 0:
-                found.append(measure(year, version, hour))
+                found.append(measure(year, hour))
 
         year.on_hour = on_hour
     year.play().save(folder / "journal.json")

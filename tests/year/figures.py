@@ -13,8 +13,9 @@ from generator.operate.keep.audit import audit_memory
 from generator.operate.keep.backup import make_backup
 from generator.operate.keep.targets import FolderTarget
 from tests.decade.state import size_of
+from tests.journeys.test_upgrade import settings_of
 from tests.year.generator import generator
-from tests.year.play import Year, settings_of
+from tests.year.play import Year
 from tests.year.process import Child, Commands
 
 LAST: Final = 24  # ticks whose median counts
@@ -52,12 +53,12 @@ class Point:
     backup_mb: float
 
 
-def measure(year: Year, version: str, hour: int) -> Point:
+def measure(year: Year, hour: int) -> Point:
     """Measure now; nothing of it is left behind."""
     machine = year.machine
     scratch = machine.folder / "scratch-of-figures"
     shutil.copytree(machine.state, scratch / "state", symlinks=True)
-    start_s = _start_s(year, version, scratch / "state")
+    start_s = _start_s(year, scratch / "state")
     audit_s = _cpu_of(lambda: _audit(scratch / "state"))
     backup_s, backup_mb = _cpu_of(lambda: _backup(year, scratch / "backups"))
     shutil.rmtree(scratch)
@@ -78,8 +79,8 @@ def measure(year: Year, version: str, hour: int) -> Point:
     )
 
 
-def _start_s(year: Year, version: str, state: Path) -> float:
-    child = Child(generator(settings_of(version, state), year.clock, year.plan.seed))
+def _start_s(year: Year, state: Path) -> float:
+    child = Child(generator(settings_of(state), year.clock, year.plan.seed))
     started = child.answer()
     child.kill()
     return float(started.cpu_s)

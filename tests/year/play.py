@@ -9,7 +9,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ from generator.operate.keep.targets import FolderTarget
 from generator.record.memory.tables import SCHEMA_VERSION
 from generator.settings import GeneratorSettings
 from tests.inbox.many_ballots import ballot
-from tests.journeys.test_upgrade import PORTS, SEEDS
+from tests.journeys.test_upgrade import AFTER, VERSION, settings_of
 from tests.support.states.packed import unpacked
 from tests.year.befall import befall
 from tests.year.clock import YearClock
@@ -42,7 +42,7 @@ from tests.year.plan import RESTORED, UPGRADED, Plan, Purchase
 from tests.year.process import Child, DiedError, RefusedError
 from tests.year.published import digest_of_log, log_size
 
-BEGIN: Final = datetime(2026, 11, 20, 14, 3, tzinfo=UTC)  # a minute after the old states were left
+BEGIN: Final = AFTER  # a minute after the old state was left
 HOUR: Final = timedelta(hours=1)
 RESTART_S: Final = 15.0  # until a supervisor has started a process again
 ASK_AGAIN_S: Final = 20.0
@@ -59,7 +59,6 @@ class Machine:
     """The processes and folders of one year."""
 
     folder: Path
-    version: str
     settings: GeneratorSettings
     clock: YearClock
     seed: int
@@ -125,21 +124,20 @@ class Year:
 
     Args:
         folder: empty.
-        version: whose state it begins in.
         plan: what happens.
         disturbed: whether its faults do.
     """
 
-    def __init__(self, folder: Path, version: str, plan: Plan, *, disturbed: bool) -> None:
+    def __init__(self, folder: Path, plan: Plan, *, disturbed: bool) -> None:
         self.plan = plan
         self.disturbed = disturbed
         self.journal = Journal(plan.seed, plan.hours)
         self.clock = YearClock(BEGIN)
-        state = unpacked(version, folder)
+        state = unpacked(VERSION, folder)
         self.journal.begun_size = log_size(state / "site")
         self.journal.begun_digest = digest_of_log(state / "site", self.journal.begun_size)
-        settings = settings_of(version, state)
-        self.machine = Machine(folder, version, settings, self.clock, plan.seed, self.journal.killed)
+        settings = settings_of(state)
+        self.machine = Machine(folder, settings, self.clock, plan.seed, self.journal.killed)
         self._payer: Key = new_key()
         self._bought_before: tuple[Bought, str] | None = None
         self._recipient = make_identity(folder / "identity")
@@ -387,11 +385,6 @@ class Year:
     def after(self, minute: int, what: Callable[[], None]) -> None:
         """Do something after the tick of a minute of this hour."""
         self._after[minute] = what
-
-
-def settings_of(version: str, state: Path) -> GeneratorSettings:
-    """Return the settings that a state was made with."""
-    return GeneratorSettings(state_dir=state, port=PORTS[version], seed=SEEDS.get(version))
 
 
 def _cpu_s() -> float:

@@ -1,8 +1,8 @@
-"""Which schema a memory has, and how it comes to the newest: made at once, stamped, or brought there by migrations.
+"""Which schema a memory has, and how it comes to the newest: made at once, or brought there by migrations.
 
-The schema is noted in Alembic's table, of a name of ours, so that the payments ledger takes no memory for its own.
-Programs from before that table know only `schema_version` in `meta`: it is kept equal, so that they still open a memory
-of their schema and refuse a newer one. All of it is done in the transaction that is open, so that no half remains.
+The schema is noted in Alembic's table, of a name of ours, so that the payments ledger takes no memory for its own, and
+again as `schema_version` in `meta`, which is all that memories before schema 8 have of it. All of it is done in the
+transaction that is open, so that no half remains.
 """
 
 import re
@@ -18,8 +18,10 @@ from generator.errors import MemoryUnreadable
 from generator.record.memory import tables
 from generator.record.memory.rows import put_meta
 
-OLDEST: Final = "4"
+OLDEST: Final = "14"
 """The oldest schema that is brought up to date; every later change of a table comes with its migration."""
+STEPS_BETWEEN: Final = ((4, 14, "78f9e24c"), (15, 19, "25b828a1"))
+"""Schemas that are not upgraded any more: from the first to before the second, and the commit that leads to that."""
 MIGRATIONS: Final = Path(__file__).with_name("migrations")
 _FORM: Final = re.compile(r"[1-9][0-9]{0,3}")
 
@@ -47,11 +49,9 @@ def bring_up_to_date(connection: Connection, name: str, present: set[str], migra
 
     is_stamped = tables.stamp.name in present
     version = _stamped_version(connection) if is_stamped else _noted_version(connection)
-    if not _can_upgrade(version):
+    if not is_stamped or version not in _revisions(migrations):
         raise MemoryUnreadable(f"memory {name} has schema version {version}, {_way_back(version)}; nothing was changed")
 
-    if not is_stamped:
-        _stamp(connection, str(version))
     if version != tables.SCHEMA_VERSION:
         _migrate(connection, migrations)
         put_meta(connection, tables.SCHEMA_KEY, tables.SCHEMA_VERSION)
@@ -79,19 +79,24 @@ def _noted_version(connection: Connection) -> str | None:
     return connection.execute(query).scalar()
 
 
-def _can_upgrade(version: str | None) -> bool:
-    if version is None or not _FORM.fullmatch(version):
-        return False
-    return int(OLDEST) <= int(version) <= int(tables.SCHEMA_VERSION)
+def _revisions(migrations: Path) -> set[str]:
+    """Return the schemas that a migration begins or ends at."""
+    numbers = (path.name.partition("_")[0] for path in (migrations / "versions").glob("[0-9]*.py"))
+    return {str(int(number)) for number in numbers}
 
 
 def _way_back(version: str | None) -> str:
     """Say what is to be done about a schema that cannot be upgraded."""
-    if version is not None and _FORM.fullmatch(version) and int(version) > int(tables.SCHEMA_VERSION):
+    number = int(version) if version is not None and _FORM.fullmatch(version) else 0
+    if number > int(tables.SCHEMA_VERSION):
         return (
             f"newer than {tables.SCHEMA_VERSION}, the newest that this program knows: install the version that wrote "
             "it, or restore the backup made before that upgrade"
         )
+
+    for first, reached, commit in STEPS_BETWEEN:
+        if first <= number < reached:
+            return f"too old for this program: start commit {commit} on it once, which brings it to schema {reached}"
     return f"this program knows {tables.SCHEMA_VERSION}: run the version that wrote it, or move it away to start again"
 
 

@@ -1,14 +1,14 @@
-"""The oldest schema that is brought up to date: payments and the bodies they bought."""
+"""The oldest schema that is upgraded, that of commit 78f9e24c: payments, their bodies, and what is left of old ones."""
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0003"
+revision = "0008"
 down_revision = None
 
 
 def upgrade() -> None:
-    """Make both tables; only tests begin here, a new ledger is made with the newest schema at once."""
+    """Make the tables; only tests begin here, a new ledger is made with the newest schema at once."""
     op.create_table(
         "bodies",
         sa.Column("sha256", sa.String(64), primary_key=True),
@@ -32,16 +32,33 @@ def upgrade() -> None:
         sa.Column("watched_round", sa.BigInteger),
         sa.Column("owner", sa.String, nullable=False),
         sa.Column("settles", sa.Integer, nullable=False),
-        sa.Column("settling_until", sa.Double, nullable=False),
         sa.Column("reason", sa.String),
         sa.Column("evidence", sa.String),
         sa.Column("created_at", sa.Double, nullable=False),
         sa.Column("closed_at", sa.Double),
-        sa.Column("keep_until", sa.Double, nullable=False),
         sa.Column("deliveries", sa.Integer, nullable=False),
         sa.Column("refusal_round", sa.BigInteger),
+        sa.Column("keep_round", sa.BigInteger, nullable=False),
+        sa.Column("delivered_round", sa.BigInteger),
+        sa.Column("receipt", sa.Text),
     )
     unknown = sa.text("state = 'intent'")
     op.create_index("payments_unknown", "payments", ["created_at"], sqlite_where=unknown, postgresql_where=unknown)
     unproven = sa.text("evidence IN ('facilitator', 'before_broadcast')")
     op.create_index("payments_unproven", "payments", ["closed_at"], sqlite_where=unproven, postgresql_where=unproven)
+    op.create_index("payments_kept", "payments", ["keep_round"])
+    has_receipt = sa.text("receipt IS NOT NULL")
+    op.create_index("payments_receipt", "payments", ["sha256"], sqlite_where=has_receipt, postgresql_where=has_receipt)
+    op.create_table(
+        "settled_old",
+        sa.Column("txid", sa.LargeBinary(32), primary_key=True),
+        sa.Column("product", sa.String, nullable=False),
+        sa.Column("amount_atomic", sa.BigInteger, nullable=False),
+        sa.Column("settled_at", sa.BigInteger, nullable=False),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "probe",
+        sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("content", sa.LargeBinary, nullable=False),
+    )
