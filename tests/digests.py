@@ -1,9 +1,10 @@
 """The bytes of every body and page in every state of a tick: `python -m tests.digests` writes them again.
 
-Of one state, every JSON object and every page's twin in Markdown is kept as text, so that `git diff` shows what moved.
-Of the HTML, the schemas and the other states there are digests only. The oracles next to them say why a figure is
-right. These say that nothing else changed: a word, a unit, the order of fields. Versions of scripts and the page of the
-changelog are left out.
+Of one state, every JSON object and every page's twin in Markdown is kept as text, so that `git diff` shows what moved;
+of an Arena that was played, what is known after it, and the first entry of each kind in its log; of months of several
+kinds, what the chapters ask and tell. Of the HTML, the schemas, the other states and the rest there are digests only.
+The oracles next to them say why a figure is right. These say that nothing else changed: a word, a unit, the order of
+fields. Versions of scripts and the page of the changelog are left out.
 """
 
 import hashlib
@@ -11,18 +12,28 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from pydantic_core import to_jsonable_python
+
+from generator.catalog.formats import iso
 from generator.catalog.words import SourceMode
+from generator.compose.all import compose
+from generator.site.charts.plot import Chart
+from generator.site.pages.chapters.chapter import Facts
+from generator.site.pages.learn import ASKED
 from generator.site.pages.render import Pages
+from generator.values.view import ArenaView
 from tests.site.test_chapters import MONTH
 from tests.support.bodies import bodies, published
-from tests.support.builders import CONTEXTS
-from tests.support.page_view import arena, predictions, view
+from tests.support.builders import CONTEXTS, simulated_context
+from tests.support.months import KINDS, facts_of
+from tests.support.page_view import arena, context, predictions, view, view_of
+from tests.support.played import Moment, played
 from tests.support.ranges import how_far
 
 TESTS: Final = Path(__file__).parent
@@ -34,6 +45,10 @@ HINT: Final = (
     "and tell users in CHANGELOG.md"
 )
 FILES_SHOWN, LINES_SHOWN = 3, 8
+PLAYED: Final[dict[str, Callable[[], Moment]]] = {
+    "played young": lambda: played().young,
+    "played": lambda: played().end,
+}
 Files = dict[str, str]  # path in a folder of tests -> text
 
 
@@ -41,9 +56,34 @@ def of_bodies() -> Files:
     """Return every JSON object that leaves, paid ones included, and digests of what each says of its fields."""
     texts = {_file_of(key): _pretty(value) for key, value in published("full").items()}
     others = {f"{name} {key}": value for name in CONTEXTS if name != "full" for key, value in published(name).items()}
+    for name, of in PLAYED.items():
+        done = compose(replace(simulated_context(), arena=of().arena))
+        others |= {f"{name} {key}": body.as_json() for key, body in {**done.free, **done.paid}.items()}
     schemas = {f"schema {key}": type(body).model_json_schema() for key, body in bodies("full").items()}
     digests = {name: _digest(json.dumps(value).encode()) for name, value in {**others, **schemas}.items()}
     return {**texts, DIGESTS: _listed(digests)}
+
+
+def of_arena() -> Files:
+    """Return what a played Arena shows when it is young and at the end, and every entry of its log."""
+    record = played()
+    by_kind: dict[str, list[dict[str, Any]]] = {}
+    for entry in record.log:
+        by_kind.setdefault(entry["kind"], []).append(entry)
+
+    end, young = (_as_json(moment.arena) for moment in (record.end, record.young))
+    texts = {f"{STATE}/{name}.json": _pretty(value) for name, value in end.items()}
+    texts |= {f"{STATE}/log/{kind}.json": _pretty(entries[0]) for kind, entries in by_kind.items()}
+
+    rest = {**by_kind, **{f"young {name}": value for name, value in young.items()}}
+    rest |= {"rounds": record.end.rounds, "predictions": record.end.predictions}
+    digests = {name: _digest(json.dumps(to_jsonable_python(value)).encode()) for name, value in rest.items()}
+    return {**texts, DIGESTS: _listed(digests)}
+
+
+def _as_json(view: ArenaView) -> dict[str, Any]:
+    fields: dict[str, Any] = to_jsonable_python(replace(view, rare_levels=frozenset()))
+    return {**fields, "rare_levels": sorted(view.rare_levels)}
 
 
 def of_pages() -> Files:
@@ -62,6 +102,9 @@ def of_pages() -> Files:
         "ten days": replace(view(), month=MONTH),
         "young": replace(view(), ctx=replace(view().ctx, arena=young), predictions=made[:20]),
     }
+    for name, of_moment in PLAYED.items():
+        moment = of_moment()
+        views[name] = view_of(replace(context(), arena=moment.arena), moment.rounds, moment.predictions)
     pages = {
         (name, path): re.sub(rb"\?v=\w+", b"", content)
         for name, of in views.items()
@@ -71,8 +114,25 @@ def of_pages() -> Files:
 
     twins = {key for key in pages if key[0] == "known" and key[1].endswith(".md")}
     texts = {f"{STATE}{path}": pages[name, path].decode() for name, path in twins}
+    texts |= {f"{STATE}/chapters/{name.replace(' ', '-')}.txt": "\n".join(_asked(facts_of(name))) for name in KINDS}
     digests = {" ".join(key): _digest(content) for key, content in pages.items() if key not in twins}
     return {**texts, DIGESTS: _listed(digests)}
+
+
+def _asked(facts: Facts) -> Iterator[str]:
+    """Return the lines of every chapter: its questions with guesses, answers and what their charts hold."""
+    for chapter, ask in ASKED.items():
+        yield f"# {chapter}"
+        for question, tell, guess, picture, at_ms in ask(facts):
+            yield f"\n{question}" if at_ms is None else f"\n{question} [{iso(at_ms)}]"
+            if guess is not None:
+                yield f"  {guess.least:g} to {guess.most:g} by {guess.step:g}, first {guess.start:g}: {guess.words}"
+                yield f"  {guess.answer:.6g}"
+            yield f"  {tell}"
+            if isinstance(picture, Chart):
+                yield f"  {picture.caption.finding}: {_digest(picture.inner.encode())}"
+                yield from (f"  {' | '.join(row)}" for row in (picture.caption.columns, *picture.caption.rows))
+        yield ""
 
 
 def _file_of(key: str) -> str:
@@ -96,7 +156,7 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:16]
 
 
-FOLDERS: Final[dict[str, Callable[[], Files]]] = {"compose": of_bodies, "site": of_pages}
+FOLDERS: Final[dict[str, Callable[[], Files]]] = {"arena": of_arena, "compose": of_bodies, "site": of_pages}
 
 
 def changed(folder: str) -> str:
