@@ -21,7 +21,7 @@ from gateway.wire.foreign import read_json
 # Often enough that one lost answer is not taken for an outage.
 SUPPORTED_TTL_S: Final = 20.0
 SUPPORTED_RETRY_S: Final = 2.0
-EXTENSION_RESPONSES: Final = "EXTENSION-RESPONSES"
+EXTENSION_RESPONSES: Final = "extension-responses"
 LONGEST_MESSAGE: Final = 1_000
 LONGEST_RESPONSES: Final = 500
 T = TypeVar("T")

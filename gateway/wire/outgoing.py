@@ -1,6 +1,6 @@
 """The way out: the proxy that the environment names, as other programs read it.
 
-HTTPS_PROXY, HTTP_PROXY and NO_PROXY are urllib's rules; SSL_CERT_FILE is OpenSSL's own, for ccxt and aiohttp alike.
+HTTPS_PROXY, HTTP_PROXY and NO_PROXY are urllib's rules; SSL_CERT_FILE is OpenSSL's own, for every client here.
 """
 
 import ssl

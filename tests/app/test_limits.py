@@ -168,8 +168,8 @@ async def test_refused_payments_that_wait_for_their_look_up_hold_no_slot(tmp_pat
 
 @in_loop
 async def test_200_buyers_are_with_the_facilitator_at_the_same_time(tmp_path: Path) -> None:
-    # As long as a busy machine takes: what is tested is that no one waits for another, as of 100 connections, aiohttp's
-    # own limit, a hundred would.
+    # As long as a busy machine takes: what is tested is that no one waits for another, as of the 100 connections of a
+    # client by default a hundred would.
     async with gateway_app(tmp_path, rate_limit_per_minute=600, settle_timeout_seconds=120) as home:
         home.state.ledger.set_timeout(60)
         home.upstream.hold = asyncio.Event()

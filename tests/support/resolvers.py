@@ -5,48 +5,32 @@ import contextlib
 import socket
 from collections.abc import Iterator
 
-from aiohttp.abc import AbstractResolver, ResolveResult
-
 NAME = "outside.test"
 
 
-class Names(AbstractResolver):
+class Names:
     """Resolve every name to one list of addresses; without one, never answer."""
 
     def __init__(self, *addresses: str) -> None:
         self._addresses = addresses
 
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
+    async def __call__(self, name: str, port: int) -> list[tuple[str, int]]:
         if not self._addresses:
             await asyncio.Event().wait()
-        return [
-            ResolveResult(
-                hostname=host,
-                host=address,
-                port=port,
-                family=_family(address),
-                proto=socket.IPPROTO_TCP,
-                flags=socket.AI_NUMERICHOST,
-            )
-            for address in self._addresses
-        ]
-
-    async def close(self) -> None:
-        """Nothing is held."""
+        return [(address, port) for address in self._addresses]
 
 
 @contextlib.contextmanager
-def black_hole(address: str, port: int) -> Iterator[None]:
-    """Listen with a full backlog: whoever connects hears nothing, as behind a dead route."""
+def black_hole(address: str, port: int) -> Iterator[int]:
+    """Listen with a full backlog: whoever connects hears nothing, as behind a dead route; yield the port."""
     family = _family(address)
-    with socket.create_server((address, port), family=family, backlog=0), contextlib.ExitStack() as stack:
+    with socket.create_server((address, port), family=family, backlog=0) as server, contextlib.ExitStack() as stack:
+        port = server.getsockname()[1]
         for _ in range(4):
             filler = stack.enter_context(socket.socket(family))
             filler.setblocking(False)
             filler.connect_ex((address, port))
-        yield
+        yield port
 
 
 def loopback_addresses() -> list[str]:

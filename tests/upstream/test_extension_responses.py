@@ -39,9 +39,9 @@ def settle(*headers: Mapping[str, str]) -> tuple[Facilitator, list[Any]]:
 
 
 def test_it_is_kept_and_logged_once_until_it_is_another() -> None:
-    header = {"EXTENSION-RESPONSES": REJECTED}
+    header = {"extension-responses": REJECTED}
 
-    facilitator, logged = settle(header, header, {}, {"EXTENSION-RESPONSES": "bazaar=ok"})
+    facilitator, logged = settle(header, header, {}, {"extension-responses": "bazaar=ok"})
 
     assert logged == ['{"bazaar": {"status": "rejected"}}', "bazaar=ok"]
     assert facilitator.extension_responses == "bazaar=ok"

@@ -5,60 +5,18 @@ import contextlib
 import gzip
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 import uvloop
 
-from gateway.upstream.http_client import MAX_ANSWER_BYTES, Http, JsonAnswer, RemoteError, call
+from gateway.upstream.answer import MAX_ANSWER_BYTES
+from gateway.upstream.http_client import Http, JsonAnswer, RemoteError, call
 from tests.support.certificates import self_signed
 from tests.support.gateway_app import PATIENCE_S, in_loop
+from tests.support.raw_peer import OK, Peer
 from tests.support.resolvers import NAME, Names, black_hole, loopback_addresses
-
-OK = b'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n{"a":1}'
-
-
-class Peer:
-    """A server that sends the same bytes to every request, and then ends the connection or not."""
-
-    def __init__(self, answer: bytes, *, ends: bool = False) -> None:
-        self.answer = answer
-        self.ends = ends
-        self.requests: list[bytes] = []
-        self.connections = 0
-        self.url = ""
-        self._writers: list[asyncio.StreamWriter] = []
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        self._writers.append(writer)
-        try:
-            while head := await reader.readuntil(b"\r\n\r\n"):
-                length = next(
-                    (int(row[15:]) for row in head.split(b"\r\n") if row.lower().startswith(b"content-length:")), 0
-                )
-                self.requests.append(head + await reader.readexactly(length))
-                writer.write(self.answer)
-                await writer.drain()
-                if self.ends:
-                    writer.close()
-                    return
-        except (asyncio.IncompleteReadError, ConnectionError):
-            writer.close()
-
-    @asynccontextmanager
-    async def running(self, tls: ssl.SSLContext | None = None) -> AsyncIterator[None]:
-        server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=tls)
-        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.sockets[0].getsockname()[1]}/f"
-        try:
-            yield
-        finally:
-            server.close()
-            for writer in self._writers:
-                writer.close()
-            await asyncio.sleep(0.01)
 
 
 async def post(http: Http, peer: Peer, timeout_s: float = 60.0) -> JsonAnswer:
@@ -255,7 +213,7 @@ HTML = b"<html>\r\n<h1>Blocked</h1>\x07 token hush-1" + b" and more" * 100
             "status 200, unexpected answer '<html> <h1>",
         ),
         (b"", "no whole answer within 0.2 s"),
-        (b"hello there hush-1\r\n\r\n", "ClientResponseError: 400, message="),
+        (b"hello there hush-1\r\n\r\n", "HttpParserError: "),
     ],
 )
 @in_loop

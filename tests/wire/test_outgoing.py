@@ -1,4 +1,4 @@
-"""What is asked of others goes by the proxy and the certificates of the environment, ccxt and aiohttp alike."""
+"""What is asked of others goes by the proxy and the certificates of the environment, by gateway and ccxt alike."""
 
 import asyncio
 import json
