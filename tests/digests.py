@@ -31,8 +31,9 @@ from generator.values.view import ArenaView
 from tests.site.test_chapters import MONTH
 from tests.support.bodies import bodies, published
 from tests.support.builders import CONTEXTS, simulated_context
+from tests.support.drawn import drawn
 from tests.support.months import KINDS, facts_of
-from tests.support.page_view import arena, context, predictions, view, view_of
+from tests.support.page_view import SITE, arena, context, predictions, view, view_of
 from tests.support.played import Moment, played
 from tests.support.ranges import how_far
 
@@ -49,16 +50,25 @@ PLAYED: Final[dict[str, Callable[[], Moment]]] = {
     "played young": lambda: played().young,
     "played": lambda: played().end,
 }
+DRAWN_BODIES, DRAWN_PAGES = 24, 4
+"""How many ticks are drawn: of each body and page, one digest over all of them."""
 Files = dict[str, str]  # path in a folder of tests -> text
 
 
 def of_bodies() -> Files:
     """Return every JSON object that leaves, paid ones included, and digests of what each says of its fields."""
     texts = {_file_of(key): _pretty(value) for key, value in published("full").items()}
-    others = {f"{name} {key}": value for name in CONTEXTS if name != "full" for key, value in published(name).items()}
+    others: dict[str, Any] = {}
+    for name in CONTEXTS:
+        if name != "full":
+            others |= {f"{name} {key}": value for key, value in published(name).items()}
     for name, of in PLAYED.items():
         done = compose(replace(simulated_context(), arena=of().arena))
         others |= {f"{name} {key}": body.as_json() for key, body in {**done.free, **done.paid}.items()}
+    for number in range(DRAWN_BODIES):
+        done = compose(drawn(number))
+        for key, body in {**done.free, **done.paid}.items():
+            others.setdefault(f"drawn {key}", []).append(body.as_json())
     schemas = {f"schema {key}": type(body).model_json_schema() for key, body in bodies("full").items()}
     digests = {name: _digest(json.dumps(value).encode()) for name, value in {**others, **schemas}.items()}
     return {**texts, DIGESTS: _listed(digests)}
@@ -111,6 +121,13 @@ def of_pages() -> Files:
         for path, content in Pages().render(of).items()
         if "/changelog/" not in path and (name != "ten days" or "/learn/" in path)
     }
+
+    for number in range(DRAWN_PAGES):
+        moment = played().end
+        view_drawn = view_of(replace(drawn(number), site=SITE), moment.rounds, moment.predictions)
+        for path, content in Pages().render(view_drawn).items():
+            if "/changelog/" not in path:
+                pages["drawn", path] = pages.get(("drawn", path), b"") + re.sub(rb"\?v=\w+", b"", content)
 
     twins = {key for key in pages if key[0] == "known" and key[1].endswith(".md")}
     texts = {f"{STATE}{path}": pages[name, path].decode() for name, path in twins}

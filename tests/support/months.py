@@ -55,6 +55,7 @@ KINDS: Final = {
     "stepped": Kind(step=BAND, shared=0.4, sees=0.1),
     "two days": Kind(hours=48, forecasts=8),
     "three assets": Kind(assets=3, sees=0.4, forecasts=31, backtest=True),
+    "four assets": Kind(assets=4, shared=0.5, funding=0.0, forecasts=60),
     "one asset": Kind(assets=1, step=0.5, forecasts=40),
 }
 
