@@ -1,4 +1,4 @@
-"""Ticks that were drawn: any source silent or far off, any word of the brain, an Arena young, grown or empty."""
+"""Ticks that were drawn: any figure missing or far off, any word of the brain, an Arena young, grown or empty."""
 
 import math
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from generator.market.observation import AssetObservation
 from tests.support.builders import arena, empty_arena, full_context, void_rounds_context
 from tests.support.played import played
 
-SILENT: Final = 0.15
+MISSING: Final = 0.15
 """The share of blocks and figures that are unknown."""
 SAID: Final = ("change_24h_percent", "book", "funding", "open_interest", "liquidations")
 T = TypeVar("T")
@@ -53,7 +53,7 @@ def _seen(draw: Random, known: AssetObservation) -> AssetObservation:
     changes: dict[str, Any] = {}
     for name in SAID:
         value = getattr(known, name)
-        if value is None or draw.random() < SILENT:
+        if value is None or draw.random() < MISSING:
             changes[name] = None
         else:
             changes[name] = _figures(draw, name, value)
@@ -73,7 +73,7 @@ def _figures(draw: Random, name: str, value: Any) -> Any:
 
 def _figure(draw: Random, value: float, *, is_signed: bool) -> float:
     """Return a figure up to thirty times as large or as small, now and then none, of either sign where it may be."""
-    if draw.random() < SILENT:
+    if draw.random() < MISSING:
         return 0.0
     sign = draw.choice((-1, 1)) if is_signed else 1
     return sign * value * math.pow(30, draw.uniform(-1, 1))
