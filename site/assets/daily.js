@@ -1,6 +1,7 @@
-// The daily question: two ranges of Bitcoin's move set by four sliders, signed with this browser's key, and their score.
+// The daily question: two ranges of Bitcoin's move set on its picture, signed with this browser's key, and their score.
 // What was answered is kept here, and looked up in what the site publishes.
-import { element, percent, picture, rangeInput, say } from "./practice-draw.js";
+import { Column, dollars, ENDS, priceAt } from "./daily-column.js";
+import { element, percent, say } from "./practice-draw.js";
 import { howFarScore, isInside } from "./practice-scores.js";
 import { reminder, save } from "./reminder.js";
 import { keyOfThisBrowser, relay, Said, signed, voterOf } from "./vote-key.js";
@@ -8,27 +9,20 @@ import { keyOfThisBrowser, relay, Said, signed, voterOf } from "./vote-key.js";
 const KEPT = "emi-daily";
 const MOST_KEPT = 400;
 const QUESTIONS = "/arena/daily.json";
-const ENDS = ["low_90", "low_50", "high_50", "high_90"];
-const LABELS = {
-  low_90: "90% range, low end",
-  low_50: "50% range, low end",
-  high_50: "50% range, high end",
-  high_90: "90% range, high end",
-};
+const BRAIN = "/api/reasoning/BTC.json";
+const LONGER = Math.sqrt(25 / 24); // a move over 25 hours against one over 24
 const LATE = "Too late: this question takes no more answers. The next one is asked at 13:00 UTC.";
 const CHANGES = 20;
+const SVG = "http://www.w3.org/2000/svg";
 
-const ask = document.getElementById("daily-ask");
-const about = ask.dataset;
+// The part with the picture is renewed with each release: it is looked up each time.
+const about = () => document.getElementById("day-part").dataset;
 const form = document.getElementById("daily-form");
 const button = document.getElementById("daily-answer");
-const state = document.getElementById("daily-state");
-const sliders = document.getElementById("daily-sliders");
-const item = {
-  prices: JSON.parse(about.prices),
-  most: Number(about.most) / 100,
-  ahead: "the 25 hours",
-};
+const state = document.getElementById("daily-state"); // says how to answer until something else is to be said
+
+let column = null;
+let set = null; // what is set and not sent: the question and its ends
 
 // ----- what was answered here
 
@@ -56,43 +50,41 @@ const mine = (question) => answers.find((one) => one.question === question);
 
 // ----- the ranges, in hundredths of a percent
 
-const valueOf = (name) => Number(form.elements[name].value);
-const ends = () => Object.fromEntries(ENDS.map((name) => [name, valueOf(name)]));
 const inPercent = (ranges) => Object.fromEntries(ENDS.map((name) => [name, ranges[name] / 100]));
-const words = (hundredths) => percent(hundredths / 100);
+const between = (base, low, high) => `${dollars(priceAt(base, low))} and ${dollars(priceAt(base, high))}`;
+const rangeWords = (base, { low_50, high_50, low_90, high_90 }) =>
+  `half between ${between(base, low_50, high_50)}, nine in ten between ${between(base, low_90, high_90)}`;
 
-// The four ends stay in order: one that is moved takes the others along.
-function moved(name) {
-  const place = ENDS.indexOf(name);
-  ENDS.forEach((other, at) => {
-    const push = at < place ? Math.min : Math.max;
-    if (at !== place) form.elements[other].value = push(valueOf(other), valueOf(name));
-  });
-  refresh();
+function endsNow() {
+  const { question } = about();
+  if (set?.question === question) return set.ends;
+  const most = Number(about().most);
+  const begin = { low_90: -most / 2, low_50: -most / 5, high_50: most / 5, high_90: most / 2 };
+  return mine(question)?.ends ?? begin;
 }
 
-function refresh() {
-  for (const row of sliders.children) row.refresh();
-  say(document.getElementById("daily-picture"), picture(item, inPercent(ends()), null));
+function showColumn() {
+  const place = document.querySelector("#day-part .daily-column");
+  if (!form || !about().question || !about().column || place?.childElementCount) return;
+  column = new Column(place, about(), endsNow(), (ends) => {
+    set = { question: about().question, ends };
+    showSet();
+  });
+  showSet();
+  if (mine(about().question)?.txid) showBrain();
 }
 
-function showSliders() {
-  const most = Number(about.most);
-  const begin = { low_90: -most / 2, low_50: -most / 4, high_50: most / 4, high_90: most / 2 };
-  const from = mine(about.question)?.ends ?? begin;
-  const rows = ENDS.map((name) => {
-    const slider = { name, label: LABELS[name], value: Math.round(from[name]), least: -most, most, step: 1, words };
-    return rangeInput(slider, () => moved(name));
-  });
-  say(sliders, ...rows);
-  refresh();
+function showSet() {
+  const words = rangeWords(column.base, column.ends);
+  say(document.getElementById("daily-said"), `Yours: ${words}.`);
 }
 
 // ----- the answer
 
 async function send() {
-  const said = ends();
-  const before = mine(about.question);
+  const { question } = about();
+  const said = column.ends;
+  const before = mine(question);
   const same = before && ENDS.every((name) => before.ends[name] === said[name]);
   const change = before ? before.change + (same ? 0 : 1) : 0;
   if (change >= CHANGES) throw new Said(`You changed your answer ${CHANGES - 1} times. The last one counts.`);
@@ -101,39 +93,47 @@ async function send() {
   const voter = await voterOf(key);
   const query = new URLSearchParams({
     voter,
-    daily: about.question,
+    daily: question,
     r50: `${said.low_50},${said.high_50}`,
     r90: `${said.low_90},${said.high_90}`,
     change,
   });
   const { transaction } = await relay(`?${query}`, {}, LATE);
-  keep({ question: about.question, ends: said, change, txid: before?.txid }); // before anything is signed
+  keep({ question, ends: said, change, txid: before?.txid }); // before anything is signed
   const { txid } = await relay("", { "X-Ballot": await signed(key, transaction) }, LATE);
-  keep({ question: about.question, ends: said, change, txid });
+  keep({ question, ends: said, change, txid });
 }
-
-const rangeWords = ({ low_50, high_50, low_90, high_90 }) =>
-  `${words(low_50)} to ${words(high_50)} for half, ${words(low_90)} to ${words(high_90)} for nine in ten`;
 
 async function answer() {
   button.disabled = true;
-  say(state, element("p", "Sending \u2026"));
+  say(state, "Sending \u2026");
   try {
     await send();
     showState();
+    await showBrain();
   } catch (error) {
     if (!(error instanceof Said)) console.error(error);
     const text = error instanceof Said ? error.message : "Something failed in this page. Reload it and press again.";
-    say(state, element("p", text));
+    say(state, text);
   }
   button.disabled = false;
 }
 
+const counted = () =>
+  `Your answer counts when answers close at ${about().closed}, in percent of the price then. To change it, move a band and press again.`;
+
 function showState() {
-  const said = mine(about.question);
-  if (!said?.txid) return;
-  const text = `You said ${rangeWords(said.ends)}. It is counted when answers close at ${about.closed}. To change it, move a slider and press again.`;
-  say(state, element("p", text));
+  if (mine(about().question)?.txid) say(state, counted());
+}
+
+// What the brain sealed opens when answers close; until then, what it publishes of 24 hours, over 25.
+async function showBrain() {
+  const { reasoning } = await fetched(BRAIN).catch(() => ({}));
+  const day = reasoning?.ranges?.["24h"];
+  if (!day || !column) return;
+  const ends = Object.fromEntries(ENDS.map((name) => [name, Math.round(100 * LONGER * day[name])]));
+  column.showBrain(ends);
+  say(state, `${counted()} Dashed, the brain now: ${rangeWords(column.base, ends)}.`);
 }
 
 // ----- what came
@@ -154,6 +154,27 @@ async function isCounted(said) {
   return false;
 }
 
+// One's own answer in the picture of the last question.
+function drawMine() {
+  const last = document.getElementById("last-part");
+  const group = document.getElementById("daily-mine-row");
+  const said = group && mine(last.dataset.question);
+  if (!said?.txid) return;
+  const [left, right, top, height] = last.dataset.row.split(" ").map(Number);
+  const [low, high] = [Number(last.dataset.low), Number(last.dataset.high)];
+  const x = (end) => left + (right - left) * Math.max(0, Math.min(1, (end - low) / (high - low)));
+  const bars = [
+    ["far90", said.ends.low_90, said.ends.high_90],
+    ["far50", said.ends.low_50, said.ends.high_50],
+  ].map(([kind, from, to]) => {
+    const bar = document.createElementNS(SVG, "rect");
+    const place = { class: kind, x: x(from), y: top, width: Math.max(1.5, x(to) - x(from)), height };
+    for (const [name, value] of Object.entries(place)) bar.setAttribute(name, value);
+    return bar;
+  });
+  group.replaceChildren(...bars);
+}
+
 function result(row, said) {
   const brain = inPercent(row.forecast.brain);
   const usual = inPercent(row.forecast.usual_day);
@@ -163,7 +184,6 @@ function result(row, said) {
   const people = row.answers > 1 ? `, the mean of ${row.answers} answers ${row.scores.people.toFixed(3)}` : "";
   const made = element("article", "", { className: "result" });
   made.append(
-    element("p", `Your last result: ${row.question_id}`, { className: "kicker" }),
     element(
       "p",
       `It ended ${percent(row.move)}: ${inOrOut(own.low_50, own.high_50)} your 50% range, ${inOrOut(own.low_90, own.high_90)} your 90% range.`,
@@ -177,7 +197,7 @@ function result(row, said) {
 }
 
 async function showResults() {
-  const past = answers.filter((one) => one.txid && one.question !== about.question).reverse();
+  const past = answers.filter((one) => one.txid && one.question !== about().question).reverse();
   if (!past.length) return;
   const { questions } = await fetched(QUESTIONS);
   const where = document.getElementById("daily-mine");
@@ -197,7 +217,7 @@ async function showResults() {
         where,
         element(
           "p",
-          `Your answer to ${said.question} counts: ${rangeWords(said.ends)}. The result comes at ${due} UTC.`,
+          `Your answer to ${said.question} counts: ${rangeWords(row.start_price, said.ends)}. The result comes at ${due} UTC.`,
         ),
       );
     }
@@ -205,18 +225,28 @@ async function showResults() {
   }
 }
 
-form.addEventListener("submit", (event) => {
+const begun = about().question;
+
+// Another question, or none any more, is another page.
+function show() {
+  if (about().question !== begun) return location.reload();
+  showColumn();
+  drawMine();
+}
+
+form?.addEventListener("submit", (event) => {
   event.preventDefault();
   answer();
 });
-document.getElementById("daily-remind").addEventListener("click", () => {
-  const begin = new Date(about.next);
-  save(reminder("daily", "Where will Bitcoin be at 13:00?", begin), "daily.ics");
-});
-for (const part of document.querySelectorAll("main .needs-script")) part.hidden = false;
-form.hidden = !about.question;
-if (about.question) showSliders();
-else if (item.prices.length)
-  say(document.getElementById("daily-picture"), picture(item, { low_90: 0, low_50: 0, high_50: 0, high_90: 0 }, null));
+const remind = document.getElementById("daily-remind");
+if (remind) {
+  remind.disabled = false;
+  remind.addEventListener("click", () => {
+    const begin = new Date(about().next);
+    save(reminder("daily", "Where will Bitcoin be at 13:00?", begin), "daily.ics");
+  });
+}
+document.addEventListener("emi:renewed", show);
 showState();
+show();
 showResults().catch(() => {}); // offline: asked again when the page is opened

@@ -24,11 +24,11 @@ export function say(where, ...parts) {
 export const percent = (value, digits = 2) =>
   `${value > 0 ? "+" : value < 0 ? "\u2212" : ""}${Math.abs(value).toFixed(digits)}%`;
 
-// A slider with its name and its value in words; `least` is 0 where nothing else is said.
-export function rangeInput({ name, label, value, least = 0, most, step, words }, moved) {
+// A slider with its name and its value in words.
+export function rangeInput({ name, label, value, most, step, words }, moved) {
   const row = element("div", "", { className: "practice-slider" });
   const named = element("label");
-  const about = { type: "range", name, min: least, max: most, step, value };
+  const about = { type: "range", name, min: 0, max: most, step, value };
   const input = Object.assign(document.createElement("input"), about);
   const output = element("output", words(Number(value)));
   input.addEventListener("input", moved);
@@ -40,7 +40,6 @@ export function rangeInput({ name, label, value, least = 0, most, step, words },
 
 // The widest range that can be set, in percent: six times the spread of the hours shown.
 export function widest(item) {
-  if (item.most) return item.most;
   const moves = item.prices.slice(1).map((price, hour) => price - item.prices[hour]);
   const spread = Math.sqrt(moves.reduce((sum, move) => sum + move * move, 0) / moves.length);
   return Math.max(0.2, Math.ceil(60 * spread) / 10);
@@ -60,7 +59,6 @@ export function picture(item, ranges, truth) {
   const reach = 1.3 * Math.max(widest(item), truth ? Math.abs(truth.move) : 0);
   const y = (move) => top + ((reach - move) / (2 * reach)) * (bottom - top);
   const hour = { left: 510, width: 118 };
-  const ahead = item.ahead || "the hour";
   const bar = (kind, from, to, inset = 0) =>
     drawn("rect", {
       class: kind,
@@ -90,7 +88,7 @@ export function picture(item, ranges, truth) {
   parts.push(
     drawn("polyline", { class: "price", points: moves.map((move, place) => `${x(place)},${before(move)}`).join(" ") }),
     drawn("text", { x: x(0), y: height - 12 }, "48 hours before"),
-    drawn("text", { x: hour.left + hour.width, y: height - 12, "text-anchor": "end" }, `${ahead}, enlarged`),
+    drawn("text", { x: hour.left + hour.width, y: height - 12, "text-anchor": "end" }, "the hour, enlarged"),
   );
   if (truth && ranges) {
     const brain = truth.brain.ranges;
@@ -101,8 +99,8 @@ export function picture(item, ranges, truth) {
     parts.push(drawn("circle", { class: "came", cx: hour.left + hour.width / 2, cy: y(truth.move), r: 7 }));
   }
   const about = truth
-    ? `48 hours of prices, and ${ahead} after them, which ended ${percent(truth.move)}.`
-    : `48 hours of prices; the outcome, in ${ahead} after them, is not shown yet.`;
+    ? `48 hours of prices, and the hour after them, which ended ${percent(truth.move)}.`
+    : `48 hours of prices; the outcome, in the hour after them, is not shown yet.`;
   return drawn(
     "svg",
     { class: "practice-picture", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": about },

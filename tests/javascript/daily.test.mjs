@@ -5,17 +5,18 @@ import { browser, Node, until } from "./page.mjs";
 
 const RELAY = "/x402-buyer/ballot";
 const QUESTION = "BTC-DAILY-20261124";
-const nodes = { "daily-ask": new Node(), "daily-form": new Node("form") };
-const prices = JSON.stringify(Array(48).fill(100));
-nodes["daily-ask"].dataset = { prices, most: "400", question: QUESTION, closed: "12:00", next: "2026-11-25T13:00:00Z" };
-const ends = { low_90: "-200", low_50: "-100", high_50: "100", high_90: "200" };
-nodes["daily-form"].elements = Object.fromEntries(Object.entries(ends).map(([name, value]) => [name, { value }]));
+const DAY = { low_90: -3, low_50: -1, high_50: 1, high_90: 3 };
+const place = new Node();
+const nodes = { "day-part": new Node(), "daily-form": new Node("form"), "#day-part .daily-column": place };
+const scale = { base: "50000", low: "47000", high: "53000", most: "400", column: "10 90 70 100" };
+nodes["day-part"].dataset = { ...scale, question: QUESTION, closed: "12:00", next: "2026-11-25T13:00:00Z" };
 const sent = ({ path, headers }) =>
   headers["X-Ballot"] ? "ballot" : Object.fromEntries(new URLSearchParams(path.split("?")[1]));
 let answer = (_, headers) => ({ body: headers["X-Ballot"] ? { txid: "TXID" } : { transaction: btoa("txn") } });
 const { asked, kept } = browser(nodes, {
   [RELAY]: (...request) => answer(...request),
   "/arena/daily.json": { body: { questions: [] } },
+  "/api/reasoning/BTC.json": { body: { reasoning: { ranges: { "24h": DAY } } } },
 });
 await import("./assets/daily.js");
 const press = async () => {
@@ -23,42 +24,50 @@ const press = async () => {
   await until(() => !nodes["daily-answer"].disabled);
 };
 const words = () => nodes["daily-state"].textContent;
+const handle = (name) => place.children.find((child) => child.dataset.end === name);
+const key = (name, pressed) => handle(name).told.keydown({ key: pressed, preventDefault: () => {} });
+const ends = () =>
+  ["low_90", "low_50", "high_50", "high_90"].map((name) => handle(name).attributes["aria-valuenow"]);
+
+test("nothing of the brain is asked for before an answer", () => {
+  assert.deepEqual(asked, []);
+  assert.match(nodes["daily-said"].textContent, /half between \$49,600 and \$50,400/);
+});
 
 test("an answer says its two ranges in hundredths of a percent and is kept with its transaction", async () => {
   await press();
-  const [query, ballot] = asked.map(sent);
+  const [query, ballot] = asked.map(sent); // then what the brain says
   assert.deepEqual(
     { ...query, voter: query.voter.length },
-    { voter: 64, daily: QUESTION, r50: "-100,100", r90: "-200,200", change: "0" },
+    { voter: 64, daily: QUESTION, r50: "-80,80", r90: "-200,200", change: "0" },
   );
   assert.equal(ballot, "ballot");
   assert.equal(JSON.parse(kept.get("emi-daily"))[0].txid, "TXID");
-  assert.match(words(), /You said −1\.00% to \+1\.00% for half/);
+  assert.match(words(), /^Your answer counts when answers close at 12:00/);
+  assert.match(words(), /the brain now: half between \$49,490 and \$50,510/); // 1%, over 25 hours instead of 24
 });
 
 test("the same answer again is no change, another one is", async () => {
   asked.length = 0;
   await press();
-  nodes["daily-form"].elements.high_90.value = "250";
+  key("high_90", "PageUp");
   await press();
   assert.deepEqual(
     asked
       .map(sent)
-      .filter((row) => row !== "ballot")
+      .filter((row) => row.voter)
       .map((row) => row.change),
     ["0", "1"],
   );
 });
 
 test("an end that is moved past others takes them along, so the ends stay in order", () => {
-  const { elements } = nodes["daily-form"];
-  elements.low_90.value = "150";
-  const slider = nodes["daily-sliders"].children[0].children[0].children[1];
-  slider.told.input();
-  assert.deepEqual(
-    Object.values(elements).map(({ value }) => Number(value)),
-    [150, 150, 150, 250],
-  );
+  key("low_90", "End");
+
+  assert.deepEqual(ends(), [400, 400, 400, 400]);
+  key("high_50", "PageDown");
+  key("low_90", "ArrowDown");
+  assert.deepEqual(ends(), [345, 350, 350, 400]);
 });
 
 test("a question that is closed is said, and nothing more is signed", async () => {

@@ -3,6 +3,7 @@ export class Node {
   constructor(name = "div") {
     Object.assign(this, { name, children: [], dataset: {}, elements: {}, hidden: true, disabled: false, value: "" });
     this.attributes = {};
+    this.style = {};
     this.told = {};
     this.own = "";
     this.classList = { contains: () => false };
@@ -36,6 +37,12 @@ export class Node {
   querySelectorAll() {
     return [];
   }
+
+  after() {}
+
+  get childElementCount() {
+    return this.children.length;
+  }
 }
 
 // Stand in for the browser; `answers` maps a path to what the site answers, and `asked` notes each request.
@@ -48,6 +55,7 @@ export function browser(nodes, answers = {}) {
       getElementById: (id) => (id in nodes ? nodes[id] : (nodes[id] = new Node())),
       createElement: (name) => new Node(name),
       createElementNS: (_, name) => new Node(name),
+      querySelector: (selector) => nodes[selector] ?? null,
       querySelectorAll: () => [],
       addEventListener: () => {},
     },

@@ -69,22 +69,56 @@ def opened(context: BrowserContext, origin: str, path: str) -> Page:
     return page
 
 
-def test_by_keys_alone_the_four_ends_are_set_and_stay_in_order(browser: Browser, origin: str) -> None:
-    page = opened(browser.new_context(viewport={"width": 390, "height": 844}), origin, "/arena/daily/")
-    page.locator("#daily-picture svg").wait_for()
+@pytest.mark.parametrize("path", ["/", "/arena/daily/"])
+def test_by_keys_alone_the_four_ends_are_set_and_stay_in_order(browser: Browser, origin: str, path: str) -> None:
+    page = opened(browser.new_context(viewport={"width": 390, "height": 844}), origin, path)
+    ends = page.get_by_role("slider")
+    expect(ends).to_have_count(4)
 
-    page.locator("input[name=low_50]").focus()
-    page.keyboard.press("End")  # above both high ends
+    ends.nth(1).focus()
+    page.keyboard.press("End")  # the inner band's low end, above both high ends
 
-    sliders = [page.locator(f"input[name={name}]") for name in ("low_90", "low_50", "high_50", "high_90")]
-    values = [int(slider.input_value()) for slider in sliders]
-    most = int(sliders[0].get_attribute("max") or 0)
+    values = [int(end.get_attribute("aria-valuenow") or 0) for end in ends.all()]
+    most = int(ends.first.get_attribute("aria-valuemax") or 0)
     assert values[1:] == [most, most, most]
     assert values[0] < 0
-    for _ in range(3):
-        page.keyboard.press("Tab")
-    expect(page.locator("#daily-answer")).to_be_focused()
+    assert "$" in (ends.first.get_attribute("aria-valuetext") or "")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.parametrize("path", ["/", "/arena/daily/"])
+def test_a_band_is_dragged_to_a_price(browser: Browser, origin: str, path: str) -> None:
+    page = opened(browser.new_context(viewport={"width": 390, "height": 844}), origin, path)
+    column, end = page.locator(".daily-column"), page.locator("[data-end=high_90]")
+    page.locator(".daily-column").scroll_into_view_if_needed()
+    box, begin = column.bounding_box(), end.bounding_box()
+    assert box is not None
+    assert begin is not None
+    before = int(end.get_attribute("aria-valuenow") or 0)
+
+    page.mouse.move(begin["x"] + begin["width"] / 2, begin["y"] + begin["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(begin["x"] + begin["width"] / 2, box["y"] + 0.1 * box["height"], steps=4)
+    page.mouse.up()
+
+    about = page.locator("#day-part").evaluate("part => ({...part.dataset})")
+    low, high, base = (float(about[name]) for name in ("low", "high", "base"))
+    asked = 10_000 * ((high - 0.1 * (high - low)) / base - 1)
+    after = int(end.get_attribute("aria-valuenow") or 0)
+    assert after > before
+    assert after == pytest.approx(min(asked, int(about["most"])), abs=10)
+    expect(page.locator("#daily-said")).to_contain_text(f"${base * (1 + after / 10_000):,.0f}")
+
+
+def test_an_answer_of_before_is_drawn_over_the_brains_and_the_truth(browser: Browser, origin: str) -> None:
+    context = browser.new_context()
+    context.add_init_script(f"localStorage.setItem('emi-daily', JSON.stringify({json.dumps(KEPT)}))")
+    page = opened(context, origin, "/")
+
+    bars = page.locator("#daily-mine-row rect")
+    expect(bars).to_have_count(2)
+    widths = [float(bar.get_attribute("width") or 0) for bar in bars.all()]
+    assert widths[0] / widths[1] == pytest.approx(230 / 75, rel=0.01)
 
 
 def test_an_answer_of_before_has_its_result_by_three_scores(browser: Browser, origin: str) -> None:

@@ -1,16 +1,17 @@
 """The page of the daily question: what it asks and when, prices to judge from, and what came of earlier questions."""
 
 import html
-import json
 import re
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from generator.arena.daily import named, score
 from generator.catalog.words import RoundPhase
 from generator.compose.tick import Tick
 from generator.market.bars import BAR_FIELDS, BarFrame
+from generator.site.charts.day import MINE, yesterday
 from generator.site.pages.daily import daily_view, hourly_prices, reach, title
 from generator.site.pages.render import Pages
 from generator.values.questions import DailyQuestion
@@ -104,9 +105,39 @@ def test_prices_are_those_of_48_full_hours_and_sliders_reach_beyond_them() -> No
     assert reach([]) == 800
 
 
-def test_the_script_gets_prices_and_reach_in_the_page() -> None:
-    page = Pages().render(replace(view(), ctx=seen(OPEN)))["/arena/daily/index.html"].decode()
-    [prices] = re.findall(r'data-prices="([^"]*)"', page)
+@pytest.mark.parametrize("page", ["/index.html", "/arena/daily/index.html"])
+def test_the_script_gets_the_scale_of_the_picture_and_the_reach_of_the_bands(page: str) -> None:
+    html = Pages().render(replace(view(), ctx=seen(OPEN)))[page].decode()
+    part = re.search(r'<div class="daily-picture"[^>]*>', html)
+    assert part is not None
 
-    assert isinstance(json.loads(html.unescape(prices)), list)
-    assert re.search(r'data-most="[0-9]+"', page)
+    about = dict(re.findall(r'data-(\w+)="([^"]*)"', part[0]))
+
+    low, base, high, most = (float(about[name]) for name in ("low", "base", "high", "most"))
+    assert about["question"] == OPEN.question_id
+    assert low <= base * (1 - most / 10_000) < base * (1 + most / 10_000) <= high
+    top, bottom, left, right = map(float, about["column"].split())
+    assert 0 < top < bottom < 100
+    assert 0 < left < right <= 100
+
+
+def test_the_last_question_is_drawn_in_dollars_with_room_for_ones_own_answer() -> None:
+    last = yesterday(OVER)
+    html = str(last.chart)
+
+    assert "Bitcoin ended at $101.50" in html
+    assert f"{100 - 3:.2f} to ${100 + 3.1:.2f}" in html  # the brain's 90% range, -300 to 310
+    assert f'<g id="{MINE}">' in html
+    assert last.low < min(OVER.usual) < max(OVER.usual) < last.high
+    with pytest.raises(ValueError, match="is not measured"):
+        yesterday(LIVE)
+
+
+@pytest.mark.parametrize("page", ["/index.html", "/arena/daily/index.html"])
+def test_both_pages_ask_the_one_question_and_hide_what_is_sealed(page: str) -> None:
+    html = Pages().render(replace(view(), ctx=seen(OPEN, LIVE, OVER, VOID)))[page].decode()
+
+    assert html.count(title(OPEN, NOW)) == 1
+    assert html.count('id="daily-answer"') == 1
+    assert OPEN.salt not in html
+    assert f'data-question="{OVER.question_id}"' in html

@@ -1,7 +1,7 @@
 """Every column of the pages shows the figure of the body of the same release, read back from the HTML."""
 
+import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from html import unescape
@@ -11,8 +11,9 @@ import pytest
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.links import asset_path
-from generator.catalog.text.state import ROUGHNESS, side_words
-from generator.catalog.words import BIAS_OF_CALL, Call, MarketSide, SourceMode, VolatilityWord
+from generator.catalog.text.now import call_sentence
+from generator.catalog.text.state import ROUGHNESS
+from generator.catalog.words import BIAS_OF_CALL, Call, SourceMode, VolatilityWord
 from generator.compose.all import compose_free
 from generator.compose.tick import Tick
 from generator.site.pages.render import Pages
@@ -126,102 +127,68 @@ def worded(text: str, word: str | None) -> bool:
     return text == ("unknown" if word in {None, "unavailable"} else str(word).replace("_", " "))
 
 
-def each_asset(name: str, caption: str) -> Iterator[tuple[str, dict[str, str]]]:
-    rows = table(html_of(name)["/index.html"], caption)
-    assert [row["Asset"].split()[0] for row in rows] == list(ASSETS)
-    yield from zip(ASSETS, rows, strict=True)
-
-
 @pytest.mark.parametrize("name", CONTEXTS)
-def test_the_landing_page_shows_the_price_and_how_far_each_asset_may_move(name: str) -> None:
-    for asset, row in each_asset(name, "Price, change, range of the next hour and chance of a move for each asset"):
-        coin = body("main-brain", name)["coins"][asset]
-
-        assert shows(row["Price"], coin["price"], digits=5), (asset, row)
-        assert signed(row["24 h"], coin["change_24h"]), (asset, row)
-        ends = (coin["ranges"] or {}).get("1h")
-        shown = row["90% range, 1 h"].split(" to ")
-        assert shown == ["unknown"] if ends is None else all(map(signed, shown, (ends["low_90"], ends["high_90"])))
-        chances = (coin["probabilities"], coin["base_rates"])
-        moves = [100 * (row["up"] + row["down"]) for row in chances if row] or [None]
-        assert all(map(shows, row["Chance of a move"].removesuffix(")").split(" (usually "), moves)), (asset, row)
-
-
-@pytest.mark.parametrize("name", ["known", "full", "missing asset", "hourly"])
-def test_the_landing_page_shows_liquidity_and_futures_of_each_asset(name: str) -> None:
-    for asset, row in each_asset(name, "Liquidity and futures of each asset"):
-        pool = body("liquidity-lite", name)["assets"][asset]
-        futures = body("derivatives", name)["assets"][asset]
-        funding, interest = futures["funding"] or {}, futures["open_interest"] or {}
-
-        assert worded(row["Liquidity"], pool["liquidity_context"]), (asset, row)
-        assert worded(row["Structure"], pool["market_structure"]), (asset, row)
-        assert shows(row["Spread"].removesuffix(" bps"), pool["spread_bps"]), (asset, row)
-        assert worded(row["Futures"], futures["state"]), (asset, row)
-        assert signed(row["Funding, 8 h"], funding.get("rate_8h_percent"), 4), (asset, row)
-        assert shows(row["Open interest"], interest.get("usd")), (asset, row)
-
-
-@pytest.mark.parametrize("name", ["candles only", "nothing"])
-def test_a_table_of_books_and_futures_in_which_nothing_is_known_is_left_out(name: str) -> None:
+def test_the_chips_of_the_landing_page_show_price_day_and_state(name: str) -> None:
     html = html_of(name)["/index.html"]
-
-    futures = body("derivatives", name)["assets"].values()
-    words = {word for pool in body("liquidity-lite", name)["assets"].values() for word in (pool["market_structure"],)}
-    is_known = words != {"unknown"} or any(row["funding"] for row in futures)
-    assert bool(table(html, "Liquidity and futures of each asset")) is is_known
-    assert ("are unknown for all assets" in html) is not is_known
-
-
-@pytest.mark.parametrize("name", CONTEXTS)
-def test_the_landing_page_shows_the_regime_fact_by_fact(name: str) -> None:
-    shown = facts(html_of(name)["/index.html"], "now")
+    coin = body("main-brain", name)["coins"]["BTC"]
     regime = body("market-regime", name)["regime"]
-    is_known = regime["label"] != "unknown"
 
-    assert shows(shown["Confidence"], regime["confidence"] if is_known else None, places=1)
-    assert shown["State"].lower() == regime["state"].lower()
-    assert shown["Volatility"].split()[0] == ROUGHNESS[VolatilityWord(regime["volatility"])]
-    assert shows(shown["Risk score"], regime["risk_score"], places=1)
-    side = regime["axes"]["side"]
-    said = "unknown" if side == "unknown" else side_words(MarketSide(side)).removeprefix("a ")
-    assert worded(shown["Last 24 hours"], said)
-    assert shows(shown["Breadth"], regime["breadth_percent"], places=1)
-    hours, minutes = divmod(regime["dwell_minutes"] or 0, 60)
-    assert shown["This label for"] == (f"{hours} h {minutes} min" if is_known else "unknown")
+    chips = [plain(chip) for chip in re.findall(r"<summary><span class=.hide.>(.*?)</summary>", html)]
+
+    price, day, state = (chip.partition(": ")[2] for chip in chips)
+    assert shows(price, coin["price"], digits=5)
+    assert signed(day, coin["change_24h"], 1)
+    assert state == ROUGHNESS[VolatilityWord(regime["volatility"])]
 
 
 def test_the_landing_page_repeats_what_the_bodies_say_of_the_market() -> None:
     text = plain(html_of()["/index.html"])
 
-    for endpoint in ("market-regime", "derivatives"):
-        assert body(endpoint)["summary"].split(". ")[-1].rstrip(".") in text, endpoint
+    assert body("market-regime")["summary"] in text
     assert body("market-regime")["headline"] in text
     assert body("main-brain")["summary"] in text
-    assert body("main-brain")["public_performance"]["statement"] in text
 
 
-@pytest.mark.parametrize("name", ["known", "full", "missing asset"])
-def test_the_picture_of_how_far_shows_the_ranges_of_the_next_hour(name: str) -> None:
+@pytest.mark.parametrize("name", CONTEXTS)
+def test_the_first_picture_draws_the_next_hour_on_the_scale_of_its_labels(name: str) -> None:
     html = html_of(name)["/index.html"]
     coin = body("main-brain", name)["coins"]["BTC"]
-    ends = coin["ranges"]["1h"]
+    if not coin["price"]:
+        assert 'id="chart-day"' not in html
+        return
 
-    drawn = re.findall(r"<text[^>]*>([^<]*)</text>", html.split('id="chart-far"')[1].split("</svg>", maxsplit=1)[0])
+    picture = html.split('id="chart-day"')[1].split("</svg>", maxsplit=1)[0]
+    labels = re.findall(r'<text class="tick" x="[\d.]+" y="([\d.]+)"[^>]*>\$([\d,]+)<', picture)
+    (first_y, first), (last_y, last) = [
+        (float(y) - 5, float(usd.replace(",", ""))) for y, usd in (labels[0], labels[-1])
+    ]
+    drawn = re.findall(r'<rect class="(far90|far50)" x="[\d.]+" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"', picture)
 
-    assert shows(drawn[0].removeprefix("now "), coin["price"], digits=5)
-    assert [drawn[1], drawn[6]] == ["50%", "90%"]
-    for place, end in ((2, "low_50"), (4, "high_50"), (7, "low_90"), (9, "high_90")):
-        assert shows(drawn[place], coin["price"] * (1 + ends[end] / 100), digits=5), end
-        assert signed(drawn[place + 1], ends[end]), end
+    assert f">Bitcoin ${coin['price']:,.0f}<" in picture
+    ends = (coin["ranges"] or {}).get("1h", {})
+    assert [kind for kind, _, _ in drawn] == (["far90", "far50"] if ends else [])
+    for kind, y, height in drawn:
+        for place, end in ((float(y), f"high_{kind[3:]}"), (float(y) + float(height), f"low_{kind[3:]}")):
+            usd = first + (place - first_y) / (last_y - first_y) * (last - first)
+            assert usd == pytest.approx(coin["price"] * (1 + ends[end] / 100), rel=3e-4), end
+
+
+def test_the_example_on_the_landing_page_is_what_that_address_returns() -> None:
+    html = html_of()["/index.html"].split('id="api-part"')[1]
+    command, answer = (unescape(code) for code in re.findall(r"<code>(.*?)</code>", html)[:2])
+
+    returned = bodies_of()[command.split("127.0.0.1:8402")[1]]
+
+    shown = json.loads(answer)
+    assert shown["asset"] == returned["asset"]
+    hour = returned["reasoning"]["ranges"]["1h"]
+    assert shown["reasoning"]["ranges"] == {"1h": {"low_90": hour["low_90"], "high_90": hour["high_90"]}}
 
 
 @pytest.mark.parametrize("name", ["known", "full"])
-def test_the_landing_page_answers_whether_bitcoin_will_move(name: str) -> None:
-    html = html_of(name)["/index.html"]
+def test_the_page_of_bitcoin_answers_whether_it_will_move(name: str) -> None:
     coin = body("main-brain", name)["coins"]["BTC"]
-
-    said = plain(html.split('<p class="call">')[1].split("</p>", maxsplit=1)[0])
+    said = call_sentence(CONTEXTS[name]().market_now)
 
     assert said in bodies_of(name)["/api/reasoning/BTC.json"]["reasoning"]["summary"]
     chances = [*coin["probabilities"].values(), 1 - coin["probabilities"]["neutral"]]
@@ -237,26 +204,16 @@ def test_the_landing_page_answers_whether_bitcoin_will_move(name: str) -> None:
         (Call.NONE, "An hour like most: the chance that Bitcoin ends it more than $210 from here, either way, is 66%"),
     ],
 )
-def test_the_landing_page_says_what_is_called_with_its_chance_and_the_usual_one(call: Call, said: str) -> None:
+def test_what_is_called_is_said_with_its_chance_and_the_usual_one(call: Call, said: str) -> None:
     ctx = builders.full_context()
     assert ctx.reading is not None
     forecast = replace(builders.forecast("BTC", call), base_rate=Probabilities(0.311, 0.352, 0.337))
     read = replace(ctx.reading.assets["BTC"], forecast=forecast, bias=BIAS_OF_CALL[call], evidence=())
     reading = replace(ctx.reading, assets={**ctx.reading.assets, "BTC": read})
 
-    html = Rendered(replace(ctx, reading=reading))["/index.html"]
+    bodies = compose_free(replace(ctx, reading=reading))
 
-    assert plain(html.split('<p class="call">')[1].split("</p>", maxsplit=1)[0]).startswith(said)
-
-
-@pytest.mark.parametrize("name", ["candles only", "hourly", "young", "nothing"])
-def test_where_nothing_is_forecast_the_landing_page_says_why(name: str) -> None:
-    html = html_of(name)["/index.html"]
-    coin = body("main-brain", name)["coins"]["BTC"]
-
-    assert ('<p class="call">' in html) is (coin["move"] is not None)
-    assert ('id="chart-far"' in html) is bool(coin["ranges"])
-    assert ("How far prices may move is not known: " in html) is not coin["ranges"]
+    assert said in bodies["/api/reasoning/BTC.json"].as_json()["reasoning"]["summary"]
 
 
 # An asset

@@ -34,13 +34,13 @@ MOST: Final = {
     "/glossary/": 1_820,
     "/methodology/": 1_610,
     "/track-record/": 1_220,
-    "/": 910,
     "/learn/": 800,
     "/docs/": 690,
     "/learn/practice/": 680,
     "/learn/practice/class/": 650,
     "/arena/": 650,
     "/pricing/": 600,
+    "/": 300,
 }
 MOST_OF_OTHERS: Final = 560
 MOST_OF_ALL: Final = 26_500

@@ -1,8 +1,8 @@
 """The first page's words against the lines that are plotted on it: `python -m tests.words.first_page --data DIR`.
 
-The points are read out of the page's HTML: seven small lines of the last 24 hours, whose mean is the market's line, and
-Bitcoin's chart of the week. What a page cannot show, how large a usual day is and how rough earlier hours were, is
-worked out from the raw closes by code of its own. Nothing here knows how a sentence is made.
+The points are read out of the page's HTML: seven small lines of the last 24 hours, whose mean is the market's line.
+What a page cannot show, how large a usual day is and how rough earlier hours were, is worked out from the raw closes by
+code of its own. Nothing here knows how a sentence is made.
 """
 
 import re
@@ -27,13 +27,11 @@ from generator.compose.all import compose
 from generator.compose.free import FreeBodies
 from generator.market.bars import BarFrame
 from generator.market.recorded.recording import load_recording
-from generator.site.files.history import histories
 from generator.site.pages.recipes import PageView
 from tests.contradictions.sweep import context_of, day_changes
 from tests.support.services import landing_page
 from tests.words.figures import MOVED, SIZE, Move, count, fits, number, untrue_move
 from tests.words.oracles import History, Raw, complaints
-from tests.words.test_titles import untrue_title
 
 Floats = npt.NDArray[np.float64]
 DAY: Final = 288
@@ -55,7 +53,6 @@ class Page(NamedTuple):
     headline: str
     lead: str
     reading: str
-    week: str  # the figure
     lines: tuple[Floats, ...]  # of the coins, in percent from a day ago
     fine: float  # to which they are read
     bitcoin: float  # the last price that is drawn
@@ -73,13 +70,11 @@ def page_of(html: str) -> Page:
         at = np.linspace(0, 1, POINTS)
         lines.append(np.interp(at, np.linspace(0, 1, len(line)), line))
         fine = max(fine, 100 * (top - bottom) / begin / (BOTTOM - TOP) * 0.1)
-    figure = re.search(r'<figure class="chart[^>]*id="chart-btc-7d".*?</figure>', html, re.DOTALL)
     last = SPARK.search(html)
     return Page(
         headline=_text(html, r"<h1[^>]*>(.*?)</h1>"),
         lead=_text(html, r'<p class="lead">(.*?)</p>'),
-        reading=_text(html, r'<h2 id="now">.*?</h2>\s*<p>(.*?)</p>'),
-        week=figure[0] if figure else "",
+        reading=_text(html, r'<p id="chip-state">(.*?)</p>'),
         lines=tuple(lines),
         fine=fine,
         bitcoin=(number(last[2]) or 0.0) if last else 0.0,
@@ -100,7 +95,6 @@ def untrue_page(page: Page, raw: Raw) -> list[str]:
     out += [f"headline: {wrong}" for wrong in _headline(page, market)]
     out += [f"lead: {wrong}" for wrong in _lead(page, market)]
     out += [f"reading: {wrong}" for wrong in (*_day(page, market, raw), *_roughness(page, raw))]
-    out += [f"title: {wrong}" for wrong in (untrue_title(page.week) if page.week else ())]
     return out
 
 
@@ -242,8 +236,7 @@ def pages(frame: BarFrame, every: int, warm_up: int) -> Iterator[tuple[int, str]
             for asset in frame.assets
         }
         ctx = replace(ctx, closes=small)
-        figures = histories(ctx, (), (), {}).figures
-        view = PageView(ctx=ctx, bodies=FreeBodies(compose(ctx).free), figures=figures)
+        view = PageView(ctx=ctx, bodies=FreeBodies(compose(ctx).free))
         yield row, landing_page().render(view)["/index.html"].decode()
 
 

@@ -33,7 +33,7 @@ def days_of(*ends: float) -> Raw:
 def page(reading: str, *line: float) -> list[str]:
     """Return what is untrue of the state in words over a market's line."""
     drawn = np.interp(np.linspace(0, 1, 97), np.linspace(0, 1, len(line)), line)
-    shown = Page("", "", reading, "", (drawn, drawn, drawn), 0.1, 100.0)
+    shown = Page("", "", reading, (drawn, drawn, drawn), 0.1, 100.0)
     return [wrong for wrong in untrue_page(shown, days_of(0.0, 0.0, 0.0)) if wrong.startswith("reading:")]
 
 

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from markupsafe import Markup
 
 from generator.brain.label import REGIMES
-from generator.catalog.assets import ASSET_NAMES, DEFAULT_ASSET
+from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS, WEEK_MS
 from generator.catalog.formats import moment, rounded
 from generator.catalog.horizons import HORIZONS
@@ -106,7 +106,6 @@ WINDOWS: Final = {
         ),
     )
 }
-FIRST_CHART: Final = f"{DEFAULT_ASSET.lower()}-7d"  # that of the landing page
 
 
 @dataclass(frozen=True, slots=True)

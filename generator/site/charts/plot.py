@@ -27,9 +27,9 @@ BOLD_LETTER: Final = 14.5  # and one of its value
 
 _FIGURE: Final = Markup(
     '<figure class="chart{wide}" id="chart-{id}"><figcaption>{finding}</figcaption>{svg}'
-    '<p class="source">{source}</p>'
-    "<details><summary>The numbers of this chart</summary>{table}</details></figure>"
+    '<p class="source">{source}</p>{details}</figure>'
 )
+_DETAILS: Final = Markup("<details><summary>The numbers of this chart</summary>{}</details>")
 _SVG: Final = Markup(
     '<svg{more} viewBox="0 0 {width} {height}" role="img" aria-labelledby="{id}-t {id}-d">'
     '<title id="{id}-t">{title}</title><desc id="{id}-d">{desc}</desc>{inner}</svg>'
@@ -105,6 +105,10 @@ class Chart:
         more = _NAMESPACE if alone else Markup("")
         return svg(self.caption.name, (WIDTH, self.height), self.caption.finding, self.caption.desc, self.inner, more)
 
+    def details(self) -> Markup:
+        """Return its numbers, folded."""
+        return _DETAILS.format(_table(self.caption))
+
     def __html__(self) -> str:
         """Return the figure."""
         caption = self.caption
@@ -114,7 +118,7 @@ class Chart:
             finding=caption.finding,
             svg=self.svg(),
             source=caption.source,
-            table=_table(caption),
+            details=self.details(),
         )
 
     __str__ = __html__

@@ -1,6 +1,5 @@
 """What the page of the daily question shows: the question now, prices to judge from, and what came of earlier ones."""
 
-import json
 from collections.abc import Sequence
 from itertools import pairwise
 from math import isfinite
@@ -13,6 +12,7 @@ from generator.catalog.formats import iso, moment
 from generator.catalog.text.figures import count, signed
 from generator.catalog.words import RoundPhase
 from generator.compose.tick import Tick
+from generator.site.charts.day import DayPicture, Yesterday, day_picture, yesterday
 from generator.values.questions import DailyQuestion
 
 HOURS_SHOWN: Final = 48
@@ -20,11 +20,9 @@ ROWS: Final = 30
 WIDEST: Final = 12  # a range reaches so many times the spread of an hour to either side, about 2.4 of 25 hours
 LEAST: Final = 400  # hundredths of a percent
 NOT_ASKED: Final = "No question takes answers now: the brain has no ranges, or too few days to tell a usual one."
-FIRST: Final = "No question has closed yet."
-HELP: Final = (
-    "Moves from the price at 12:00 UTC, when answers close. Half of such days should end inside the 50% range, nine in "
-    "ten inside the 90% range."
-)
+FIRST: Final = "No question has ended yet."
+ANSWERED_BEFORE: Final = "What you answer today is drawn here once it has ended."
+HELP: Final = "Drag the bands: half of such days should end in the inner one, nine in ten in the outer one."
 
 
 class DailyRow(NamedTuple):
@@ -43,15 +41,15 @@ class Daily(NamedTuple):
     """The question now, and what came of earlier ones; what belongs to an open question is empty without one."""
 
     title: str
-    ask: str
     help: str
     question_id: str
     closes: str
     commitment: str | None
     next: str
     now: str
-    prices: str  # JSON
+    picture: DayPicture | None
     most: int
+    yesterday: Yesterday | None
     rows: tuple[DailyRow, ...]
     first: str
 
@@ -66,22 +64,25 @@ def daily_view(ctx: Tick) -> Daily:
     now_ms = ctx.freshness.generated_ms
     questions = ctx.arena.daily
     open_question = next((question for question in questions if question.phase is RoundPhase.OPEN), None)
-    prices = hourly_prices(ctx)
+    most = reach(hourly_prices(ctx))
+    measured = _foot(open_question) if open_question else ""
     over = [question for question in questions if question is not open_question]
+
+    past = next((yesterday(question) for question in over if question.move is not None), None)
 
     return Daily(
         title=title(open_question, now_ms),
-        ask="Your two ranges" if open_question else "The next question is asked at 13:00 UTC",
         help=HELP,
         question_id=open_question.question_id if open_question else "",
         closes=_time(open_question.closes_ms, now_ms) if open_question else "",
         commitment=open_question.commitment if open_question else None,
         next=iso(_next_asked_ms(now_ms) + 5 * MINUTE_MS),
         now=now_words(open_question, now_ms),
-        prices=json.dumps(prices, separators=(",", ":")),
-        most=reach(prices),
+        picture=day_picture(ctx, most, measured),
+        most=most,
+        yesterday=past,
         rows=tuple(row_of(question, now_ms) for question in over[:ROWS]),
-        first=FIRST,
+        first=_first(past, open_question, now_ms),
     )
 
 
@@ -106,6 +107,20 @@ def now_words(question: DailyQuestion | None, now_ms: int) -> str:
         f"{question.question_id} takes answers until {_time(question.closes_ms, now_ms)}. The move from the price then "
         f"to that of {_time(question.measured_ms, now_ms)} is what counts."
     )
+
+
+def _first(past: Yesterday | None, question: DailyQuestion | None, now_ms: int) -> str:
+    """Say when the first question ends; with one that has, where today's answer will be."""
+    if past is not None:
+        return ANSWERED_BEFORE
+    if question is None:
+        return FIRST
+    return f"No question has ended yet; the first does at {_time(question.measured_ms, now_ms)}."
+
+
+def _foot(question: DailyQuestion) -> str:
+    """Name the column of the picture on which a question is answered."""
+    return f"{moment(question.measured_ms):%a %H:%M}"
 
 
 def _next_asked_ms(now_ms: int) -> int:

@@ -19,7 +19,7 @@ from generator.compose.rounds import HumanConsensusResponse
 from generator.compose.scores import hour_statement
 from generator.compose.tick import Tick
 from generator.market.bars import BAR_MS
-from generator.site.charts.history import FIRST_CHART, WINDOWS, Window
+from generator.site.charts.history import WINDOWS, Window
 from generator.site.charts.lessons import by_kind
 from generator.site.charts.sources import source_of
 from generator.site.pages.arena import LiveView, Voters, crowds_scores, live_view, voters
@@ -329,7 +329,7 @@ def _each_five_minutes(view: PageView) -> tuple[object, ...]:
 
 
 def _landing(_page: SitePage, view: PageView) -> LandingPage:
-    return LandingPage(landing(view.ctx, view.bodies, view.figures.get(FIRST_CHART)))
+    return LandingPage(landing(view.ctx, view.bodies))
 
 
 def _endpoint(page: SitePage, view: PageView) -> EndpointPage:
