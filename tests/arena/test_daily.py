@@ -1,6 +1,7 @@
 """The daily question: when it is asked, closed and measured, what is sealed, how it is scored, when it is void."""
 
 import hashlib
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -141,20 +142,30 @@ def test_a_question_that_no_release_carried_or_a_moved_replay_cut_short_is_void(
     assert moved.void_reason == "moved"
 
 
-def test_an_altered_row_does_not_hold() -> None:
-    row: dict[str, Any] = dict(published_question(replace(played(MEASURED), people=2.5)))
-    changes = (
-        {"question_id": "BTC-DAILY-20261125"},
-        {"closes": "2026-11-25T12:01:00Z"},
-        {"asked": "2026-11-25T12:30:00Z"},
-        {"commitment": "0" * 64},
-        {"salt": "0"},
-        {"forecast": {**row["forecast"], "brain": {**row["forecast"]["brain"], "low_50": -1}}},
-        {"move": row["move"] + 0.0001},
-        {"scores": {**row["scores"], "brain": 0.0}},
-        {"end_price": None},
-        {"phase": "void"},
-        {"start_price": None},
+def test_an_altered_row_is_refused_with_what_does_not_agree() -> None:
+    row: dict[str, Any] = json.loads(json.dumps(published_question(replace(played(MEASURED), people=2.5))))
+    bent = {**row["forecast"], "brain": {**row["forecast"]["brain"], "low_50": -1}}
+    move, scores = row["move"], row["scores"]
+    no_commitment = "forecast and salt do not give the commitment"
+    complaints = (
+        ({"question_id": "BTC-DAILY-20261125"}, "question_id does not name the day that it was asked on"),
+        ({"asset": "ETH"}, "question_id does not name the day that it was asked on"),
+        ({"closes": "2026-11-25T12:01:00Z"}, "it closes or is measured at another time than its day gives"),
+        ({"measured": "2026-11-26T13:01:00Z"}, "it closes or is measured at another time than its day gives"),
+        ({"asked": "2026-11-25T12:30:00Z"}, "it was not asked in its time"),
+        ({"asked": row["closes"]}, "it was not asked in its time"),
+        ({"asked": "2026-11-24T12:59:59Z"}, "it was not asked in its time"),
+        ({"commitment": "0" * 64}, no_commitment),
+        ({"salt": "0"}, no_commitment),
+        ({"forecast": bent}, no_commitment),
+        ({"move": move + 1}, f"move is {move + 1}, the prices give {move}"),
+        ({"scores": scores | {"brain": 0.0}}, f"scores are {scores | {'brain': 0.0}}, the ranges give {scores}"),
+        ({"end_price": None}, "phase 'resolved' without both prices"),
+        ({"start_price": None}, "phase 'resolved' without both prices"),
+        ({"phase": "void"}, "void without a reason"),
+        ({"phase": "no phase"}, "row is not of the published form (ValueError: 'no phase' is not a valid RoundPhase)"),
+        ({"closes": None}, "row is not of the published form"),
     )
 
-    assert [change for change in changes if complaint_of({**row, **change}) is None] == []
+    for change, complaint in complaints:
+        assert (complaint_of({**row, **change}) or "").startswith(complaint), change
