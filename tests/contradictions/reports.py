@@ -12,6 +12,7 @@ from generator.brain.engine import Engine
 from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.durations import DAY_MS, HOUR_MS
+from generator.catalog.text.happened import RANKED_DAYS
 from generator.catalog.text.report.sentences import report
 from generator.catalog.text.slots import VOLATILITY
 from generator.compose.coins import ranges
@@ -177,4 +178,5 @@ def _case(ctx: Tick, raw: Raw, said: list[HourSaid], traded: FloatArray) -> Case
     bitcoin = ctx.market_now.bitcoin
     chance = bitcoin.chance if bitcoin else None
     published = None if chance is None else (chance.small, chance.usual_small, price * chance.band / 100)
-    return Case(raw, now, tuple(said), spans, widths, published, traded)  # type: ignore[arg-type]
+    width = ctx.market_now.width if ctx.market_now.record_days >= RANKED_DAYS else None  # which the first screen says
+    return Case(raw, now, tuple(said), spans, widths, published, traded, width)  # type: ignore[arg-type]

@@ -54,6 +54,7 @@ class Case:
     widths: Mapping[str, float]  # by coin: upper end of its range for an hour, percent
     chance: tuple[float, float, float] | None  # that Bitcoin ends within its band, usually, and the band in dollars
     traded: Floats = field(default_factory=lambda: np.empty(0))  # in the day up to each bar, dollars
+    width: float | None = None  # of Bitcoin's range for an hour over the usual one, as the first screen says it
 
     @property
     def bars(self) -> npt.NDArray[np.int64]:
@@ -394,8 +395,14 @@ def _call(match: re.Match[str], case: Case) -> list[str]:
     is_small = "about here" in match.group(0)
     chance, usual = (small, usual_small) if is_small else (100 - small, 100 - usual_small)
     out = wrong(not abs(int(groups["chance"]) - chance) <= 0.6, f"a chance of {chance:.1f}")
-    out += wrong(not abs(int(groups["usual"]) - usual) <= 0.6, f"usually {usual:.1f}")
     out += wrong(not abs(float(groups["band"].replace(",", "")) / band - 1) <= 0.06, f"a band of ${band:.2f}")
+    if groups.get("usual"):
+        more = usual_small - small
+        out += wrong(not abs(int(groups["usual"]) - usual) <= 0.6, f"usually {usual:.1f}")
+        out += wrong(case.width is not None and case.width > 1.4 and more < 4.4, f"usually, under {case.width} times")
+        out += wrong(case.width is not None and case.width < 0.7 and more > -4.4, f"usually, under {case.width} times")
+    if "The chance that" in match.group(0):
+        return out
     if "about here" in match.group(0):
         return out + wrong(small < 49.4, f"probably about here at {small:.0f}%")
     if "less likely" in match.group(0):
@@ -790,7 +797,11 @@ SENTENCES: Final = (
     _reads(
         _call,
         rf"Bitcoin will probably be about here in an hour: within {_BAND} either way ",
-        rf"\({_CHANCES}; usually (?P<usual>\d+)%\)\.",
+        rf"\({_CHANCES}(?:; usually (?P<usual>\d+)%)?\)\.",
+    ),
+    _reads(
+        _call,
+        rf"The chance that Bitcoin ends the next hour more than {_BAND} from here, either way, is {_CHANCES}\.",
     ),
     _reads(
         _call,

@@ -24,6 +24,7 @@ from tests.words.claims import (
     unless,
 )
 from tests.words.figures import COIN, MOVED, SIZE, UNCHANGED, count
+from tests.words.published import Chances
 from tests.words.raw import NAMES
 
 HIGHER: Final = "(higher|lower)"
@@ -373,6 +374,24 @@ _ASSET: Final = tuple(
 )
 
 
+def _percent(said: str | None, true: float, what: str) -> Complaints:
+    """Complain of a chance that is another; of none where none is said."""
+    is_true = said is None or abs(float(said) - true) <= 0.52
+    return unless(is_true, Row.FIGURE, f"{what}: said {said}%, {true:.1f}%")
+
+
+def _usually(text: str, chance: Chances, ground: Ground, asset: str) -> Complaints:
+    """Complain of a usual chance under a range that the first screen surely calls wide, or narrow, against it."""
+    width = ground.published.width_ratio
+    if "usual" not in text or width is None or asset != "BTC" or ground.raw.record_days < 3:
+        return []
+    more = chance.usual_small - chance.small  # points by which a move is likelier than usual
+    is_denied = (width > _WIDE["about as wide as"][1] and more < 4.9) or (
+        width < _WIDE["about as wide as"][0] and more > -4.9
+    )
+    return unless(not is_denied, Row.REASON, f"usually, {more:+.1f} points under a range of {width:.2f} times")
+
+
 def call(text: str, ground: Ground) -> Complaints:
     """Return what is untrue in one coin's next hour in words: held against the chances published."""
     found = re.search(rf"\b{COIN}\b", text)
@@ -390,23 +409,20 @@ def call(text: str, ground: Ground) -> Complaints:
         value = float(said.replace(",", ""))
         return unless(abs(value / true - 1) <= 0.055, Row.FIGURE, f"a band of ${said}, {true:.4g}")
 
-    def percent(said: str, true: float, what: str) -> Complaints:
-        return unless(abs(float(said) - true) <= 0.52, Row.FIGURE, f"{what}: said {said}%, {true:.1f}%")
-
     def small(match: re.Match[str], _: Ground) -> Complaints:
-        out = band(match.group(2)) + percent(match.group(3), chance.small, "a small move")
-        out += percent(match.group(4), chance.usual_small, "usually")
+        out = band(match.group(2)) + _percent(match.group(3), chance.small, "a small move")
+        out += _percent(match.group(4), chance.usual_small, "usually")
         return out + unless(chance.small >= 49.9, Row.REASON, f"probably about here, with {chance.small:.1f}%")
 
     def called(match: re.Match[str], _: Ground) -> Complaints:
         up = match.group(2) == "up"
         own, other = (chance.up, chance.down) if up else (chance.down, chance.up)
-        out = percent(match.group(3), own, "the call") + percent(match.group(4), other, "the other way")
+        out = _percent(match.group(3), own, "the call") + _percent(match.group(4), other, "the other way")
         return out + unless(chance.call == match.group(2) and own >= other, Row.WAY, f"a call {match.group(2)}")
 
     def surely(match: re.Match[str], _: Ground) -> Complaints:
-        out = band(match.group(3)) + percent(match.group(5), large, "a large move")
-        out += percent(match.group(6), usual_large, "usually")
+        out = band(match.group(3)) + _percent(match.group(5), large, "a large move")
+        out += _percent(match.group(6), usual_large, "usually")
         out += unless(
             large >= (94.9 if "almost" in match.group(2) else 49.9), Row.REASON, f"{match.group(2)}: {large}%"
         )
@@ -415,28 +431,34 @@ def call(text: str, ground: Ground) -> Complaints:
         return out + unless(large - usual_large >= 4.9, Row.REASON, f"said of {large}%, usually {usual_large}%")
 
     def less(match: re.Match[str], _: Ground) -> Complaints:
-        out = band(match.group(2)) + percent(match.group(3), large, "a large move")
-        out += percent(match.group(4), usual_large, "usually")
+        out = band(match.group(2)) + _percent(match.group(3), large, "a large move")
+        out += _percent(match.group(4), usual_large, "usually")
         return out + unless(usual_large - large >= 4.9, Row.REASON, f"less likely than usual: {large}%, {usual_large}%")
 
     def most(match: re.Match[str], _: Ground) -> Complaints:
-        out = band(match.group(2)) + percent(match.group(3), large, "a large move")
-        out += percent(match.group(4), usual_large, "usually")
+        out = band(match.group(2)) + _percent(match.group(3), large, "a large move")
+        out += _percent(match.group(4), usual_large, "usually")
         return out + unless(abs(large - usual_large) <= 5.1, Row.REASON, f"like most: {large}%, {usual_large}%")
 
-    return read(text, tuple(zip(_CALL, (small, called, surely, less, most), strict=True)), ground)
+    def neutral(match: re.Match[str], _: Ground) -> Complaints:
+        return band(match.group(2)) + _percent(match.group(3), large, "a large move")
+
+    said_usual = _usually(text, chance, ground, asset_of)
+    return read(text, tuple(zip(_CALL, (small, called, surely, less, most, neutral), strict=True)), ground) + said_usual
 
 
 _CHANCE: Final = r"\((\d+)%; usually (\d+)%\)\.$"
+_MAYBE_USUAL: Final = r"\((\d+)%(?:; usually (\d+)%)?\)\.$"
 _MOST: Final = rf"ends it more than {DOLLARS} from here, either way, is (\d+)% \(usually (\d+)%\)\.$"
 _LARGE: Final = rf"end the next hour more than {DOLLARS} from here"
 _CALL: Final = tuple(
     re.compile(pattern)
     for pattern in (
-        rf"^{COIN} will probably be about here in an hour: within {DOLLARS} either way {_CHANCE}",
+        rf"^{COIN} will probably be about here in an hour: within {DOLLARS} either way {_MAYBE_USUAL}",
         rf"^The call for {COIN} is (up|down): (\d+)%, against (\d+)% for the other way\.$",
         rf"^{COIN} will (almost surely|probably) {_LARGE}(, up or down alike)? {_CHANCE}",
         rf"^{COIN} is less likely than usual to {_LARGE} {_CHANCE}",
         rf"^An hour like most: the chance that {COIN} {_MOST}",
+        rf"^The chance that {COIN} ends the next hour more than {DOLLARS} from here, either way, is (\d+)%\.$",
     )
 )

@@ -49,7 +49,7 @@ BEGIN, FIRST, END = 10 * DAY, 15 * DAY, 17 * DAY  # read from the first, checked
 EVERY = 37
 HOURS = {"three hours": 3, "24 hours": 24, "seven days": 168}
 COINS = "|".join(ASSET_NAMES.values())
-CALL = re.compile(rf" (?=An hour like most:|The call for |(?:{COINS}) (?:will|is less likely) )")
+CALL = re.compile(rf" (?=An hour like most:|The chance that |The call for |(?:{COINS}) (?:will|is less likely) )")
 BREADTH = re.compile(r"At least two thirds of the assets are (up|down) over the day\.")
 EVIDENCE = re.compile(rf"Over the last ({'|'.join(HOURS)}) the price (?:(rose|fell) ([\d.]+)%|is unchanged)\.")
 

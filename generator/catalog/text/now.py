@@ -11,6 +11,8 @@ from generator.catalog.text.slots import SLOTS, chance_of, coin_of
 from generator.catalog.words import Call, MarketSide, VolatilityWord
 
 _WIDE: Final = 2.5  # usual days from the day's low to its high, from which on it is not flat
+_AS_WIDE: Final = (0.8, 1.25)  # between these a range is about as wide as usual
+_APART: Final = 5  # points from a base rate, from which on a chance is likelier or less likely than usual
 _MOST_OF_RANGE: Final = 0.95  # of the day's range, from which on its move went one way
 
 
@@ -68,6 +70,19 @@ def _was_flat(facts: MarketFacts) -> bool:
 
 def _unranked(facts: MarketFacts) -> bool:
     return facts.volatility is VolatilityWord.UNKNOWN or facts.outlook_rank is None
+
+
+def _width_denies(facts: MarketFacts) -> bool:
+    """Return whether the first screen calls Bitcoin's range wide or narrow and `usually` of its chance would deny that.
+
+    A chance of moving above its base rate goes with a wide range, one below it with a narrow range.
+    """
+    if facts.focus != DEFAULT_ASSET or facts.width is None or facts.record_days < RANKED_DAYS:
+        return False
+    more = chance_of(facts).usual_small - chance_of(facts).small  # points by which a move is likelier than usual
+    if facts.width >= _AS_WIDE[1]:
+        return more < _APART
+    return facts.width < _AS_WIDE[0] and more > -_APART
 
 
 NOW_GROUPS: Final[Groups[MarketFacts]] = {
@@ -219,6 +234,11 @@ NOW_GROUPS: Final[Groups[MarketFacts]] = {
     "call": (
         Sentence("", "no forecast", lambda facts: facts.coin is None or facts.coin.chance is None),
         Sentence(
+            "{Focus} will probably be about here in an hour: within {band} either way ({small}).",
+            "likewise, and the range's width says another thing of what is usual",
+            lambda facts: chance_of(facts).small >= 50 and _width_denies(facts),
+        ),
+        Sentence(
             "{Focus} will probably be about here in an hour: within {band} either way "
             "({small}; usually {usual_small}).",
             "a small move has a chance of one half or more",
@@ -230,16 +250,21 @@ NOW_GROUPS: Final[Groups[MarketFacts]] = {
             lambda facts: chance_of(facts).call in {Call.UP, Call.DOWN},
         ),
         Sentence(
+            "The chance that {Focus} ends the next hour more than {band} from here, either way, is {large}.",
+            "the range's width says another thing of what is usual",
+            _width_denies,
+        ),
+        Sentence(
             "{Focus} will {surely} end the next hour more than {band} from here{alike} "
             "({large}; usually {usual_large}).",
             "five points over its base rate",
-            lambda facts: chance_of(facts).usual_small - chance_of(facts).small >= 5,
+            lambda facts: chance_of(facts).usual_small - chance_of(facts).small >= _APART,
         ),
         Sentence(
             "{Focus} is less likely than usual to end the next hour more than {band} from here "
             "({large}; usually {usual_large}).",
             "five points under it",
-            lambda facts: chance_of(facts).small - chance_of(facts).usual_small >= 5,
+            lambda facts: chance_of(facts).small - chance_of(facts).usual_small >= _APART,
         ),
         Sentence(
             "An hour like most: the chance that {Focus} ends it more than {band} from here, either way, is {large} "
