@@ -36,10 +36,9 @@ from generator.runtime.tick import freshness
 from generator.settings import GeneratorSettings
 from generator.site.files.background import StaticFiles, static_files
 from generator.site.files.downloads import no_downloads
-from generator.site.files.feeds import feeds
-from generator.site.files.record import RecordOfTick
+from generator.site.files.inputs import FilesOfTick
 from generator.site.files.sample import bundled_files
-from generator.site.files.table import record_files
+from generator.site.files.table import files_of
 from generator.site.pages.recipes import PageView
 from generator.site.pages.render import Pages
 from generator.site.resources import Assets, ShippedMonth
@@ -124,10 +123,9 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
     files |= static.files
 
     view = PageView(ctx=context, bodies=FreeBodies(free), reference=static.reference)
-    files |= page_files(renderer or Pages(), view, last_good)
-    files |= last_good.attempt(Kind.FEED, lambda: feeds(site, mode, (), (), at), "feeds") or {}
-
-    files |= record_files(RecordOfTick(site.project, mode, context.arena, ShippedMonth.load()), last_good)
+    pages = page_files(renderer or Pages(), view, last_good)
+    files |= pages
+    files |= files_of(FilesOfTick(site, mode, at, context.arena, ShippedMonth.load(), pages=pages), last_good)
     downloads = {
         SUMS: lambda: no_downloads(mode).files,
         "samples": bundled_files,

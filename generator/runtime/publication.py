@@ -4,14 +4,15 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
-from gateway.wire.receipts import did_document, read_public
+from gateway.wire.receipts import read_public
 from generator.arena.holds import KIND
-from generator.catalog.discovery import FEEDS, MENU
+from generator.catalog.discovery import MENU
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso, price
-from generator.catalog.links import RECEIPT_KEYS, ROUNDS_PUBLISHED
+from generator.catalog.links import ROUNDS_PUBLISHED
 from generator.catalog.text.answers import DISCLAIMER
 from generator.compose.all import Composed
 from generator.compose.body import encode
@@ -23,11 +24,10 @@ from generator.release.last_good import Kind, LastGoodFiles
 from generator.release.vault import Offer
 from generator.runtime.app import App
 from generator.site.files.background import BackgroundRelease, TickFiles
-from generator.site.files.feeds import CHANGES_READ, feeds
-from generator.site.files.record import RecordOfTick
+from generator.site.files.feeds import CHANGES_READ
+from generator.site.files.inputs import FilesOfTick
 from generator.site.files.sample import SAMPLE_PATHS
-from generator.site.files.search import search_file
-from generator.site.files.table import made_each_tick, record_files
+from generator.site.files.table import files_of, made_each_tick
 from generator.site.pages.practice import own_months
 from generator.site.pages.recipes import PageView
 from generator.site.pages.render import Pages
@@ -55,6 +55,7 @@ def publish(app: App, context: Tick, composed: Composed, record: RecordFiles, at
     """Publish one tick; PublishError: vault or site could not be written, and readers still see the last release."""
     publisher = app.publisher
     generation = context.freshness.generation
+    lasting = [file.path for file in made_each_tick() if file.is_lasting]
 
     # Every byte, before the first of them is written.
     tick = _tick_files(app, context, composed)
@@ -63,7 +64,7 @@ def publish(app: App, context: Tick, composed: Composed, record: RecordFiles, at
     samples = _samples(app, paid, composed, at)
     files = publisher.variants.add(
         {**_files(app, tick, background, at), **samples, **record.in_release},
-        lasting={*background.lasting, *publisher.assets.files, *SAMPLE_PATHS, *(row.path for row in made_each_tick())},
+        lasting={*background.lasting, *publisher.assets.files, *SAMPLE_PATHS, *lasting},
     )
     once = {**record.immutable, **background.record.once, **publisher.practice.files}
 
@@ -105,35 +106,9 @@ def _samples(app: App, paid: PaidJson, composed: Composed, at: datetime) -> dict
 def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetime) -> dict[str, bytes]:
     """Make every file but the samples and those of the record's log: path -> bytes, without packed variants."""
     context = tick.context
-    mode = context.observation.mode
     publisher = app.publisher
     last_good = publisher.last_good
 
-    news = last_good.make(
-        Kind.FEED,
-        [feed.path for feed in FEEDS],
-        lambda: feeds(
-            context.site,
-            mode,
-            tick.rounds,
-            app.record.memory.regime_changes(CHANGES_READ),
-            at,
-            weeks=background.weeks,
-            practice_days=(at, at - timedelta(days=1)),
-            questions=context.arena.daily,
-            hours=tick.hours,
-        ),
-    )
-    receipt_keys = last_good.make(Kind.DISCOVERY, (RECEIPT_KEYS,), lambda: receipt_keys_file(app))
-    record = RecordOfTick(
-        publisher.site.project,
-        mode,
-        context.arena,
-        publisher.practice,
-        tick.rounds,
-        own_months(background.record.months),
-        context.freshness.offset_ms,
-    )
     view = PageView(
         ctx=context,
         bodies=tick.free,
@@ -148,15 +123,29 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         days=background.histories.days,
     )
     pages = page_files(publisher.pages, view, last_good)
+    made_from = FilesOfTick(
+        site=context.site,
+        mode=context.observation.mode,
+        at=at,
+        arena=context.arena,
+        shipped=publisher.practice,
+        rounds=tick.rounds,
+        own=own_months(background.record.months),
+        offset_ms=context.freshness.offset_ms,
+        changes=lambda: app.record.memory.regime_changes(CHANGES_READ),
+        weeks=background.weeks,
+        practice_days=(at, at - timedelta(days=1)),
+        hours=tick.hours,
+        pages=pages,
+        origin=app.settings.origin,
+        receipt_keys=partial(read_public, app.settings.receipt_keys_path),
+    )
     return {
         **publisher.assets.files,
         **background.files,
         **pages,
-        **search_file(pages),
         **{path: encode(body) for path, body in tick.free.by_path.items()},
-        **record_files(record, last_good),
-        **receipt_keys,
-        **news,
+        **files_of(made_from, last_good),
     }
 
 
@@ -166,14 +155,6 @@ def page_files(renderer: Pages, view: PageView, last_good: LastGoodFiles) -> dic
     for page, render in renderer.each(view):
         files |= last_good.make(Kind.PAGE, (page.file, page.twin), render)
     return files
-
-
-def receipt_keys_file(app: App) -> dict[str, bytes]:
-    """Return the keys that receipts are verified with, by the path of the DID document; nothing without a key."""
-    keys = read_public(app.settings.receipt_keys_path)
-    if not keys:
-        return {}
-    return {RECEIPT_KEYS: encode(did_document(app.settings.origin, keys))}
 
 
 def _offer(app: App, context: Tick, composed: Composed, paid: PaidJson, record: RecordFiles) -> Offer:

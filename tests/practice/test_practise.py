@@ -10,13 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 from generator.catalog.links import PRACTICE_MONTHS
-from generator.catalog.words import SourceMode
 from generator.cli import application
 from generator.compose.body import encode
-from generator.site.files.record import RecordOfTick, practice_file
+from generator.site.files.record import practice_file
 from generator.site.resources import ShippedMonth
 from tests.practice.forged import KINDS, passes_changed, unchanged
-from tests.support.builders import empty_arena
+from tests.support.builders import files_of_tick
 
 PROGRAM = Path(__file__).parents[2] / "docs" / "howto" / "practise.py"
 ORIGIN = "https://example.org"
@@ -24,8 +23,7 @@ ORIGIN = "https://example.org"
 
 def published(path: str) -> Any:
     month = ShippedMonth.load()
-    record = RecordOfTick("EMI", SourceMode.SIMULATED, empty_arena(), month)
-    files = {**month.files, PRACTICE_MONTHS: encode(practice_file(record))}
+    files = {**month.files, PRACTICE_MONTHS: encode(practice_file(files_of_tick()))}
     return json.loads(files[path.removeprefix(ORIGIN)])
 
 

@@ -10,26 +10,24 @@ from typing import Any
 
 import pytest
 
-from gateway.wire.receipts import PublicKey, did_document
-from generator.catalog.links import DAILY_JSON, FEED_JSON, OPENAPI_FILES, OPENAPI_JSON, RECEIPT_KEYS, VOTERS_JSON
+from gateway.wire.receipts import PublicKey
+from generator.catalog.links import DAILY_JSON, FEED_JSON, OPENAPI_FILES, OPENAPI_JSON, VOTERS_JSON
 from generator.catalog.products import PRODUCTS
 from generator.catalog.words import SourceMode
 from generator.release.last_good import LastGoodFiles
 from generator.runtime.bootstrap import bootstrap_files
 from generator.runtime.tick import tick
-from generator.site.files.feeds import feeds
-from generator.site.files.record import RecordOfTick
 from generator.site.files.sample import Sold, of_day
-from generator.site.files.table import FILE_KINDS, record_files
+from generator.site.files.table import described, files_of
 from generator.site.files.voters import running_voters, voters_of_month
-from generator.site.resources import ShippedMonth
 from tests.record.test_daily import ASKED, MEASURED
 from tests.site.test_feeds import AT, changes, state_changes
 from tests.site.test_voters_files import played
 from tests.support.bodies import bodies
-from tests.support.builders import full_context, site
+from tests.support.builders import files_of_tick, full_context, site
 from tests.support.clock import NOON, ManualClock
 from tests.support.file_schemas import documents, faults, json_files, schema_path
+from tests.support.page_view import rendered
 from tests.support.services import opened
 
 
@@ -65,28 +63,26 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
     month = voters_of_month(voters, "2026-11", "simulated")
     files = [file for file, _ in month.listed]
-    news = feeds(
-        site(),
-        SourceMode.SIMULATED,
-        rows,
-        [*state_changes(), *changes()],
-        AT,
-        practice_days=[AT],
-        questions=arena.daily,
-    )
-    scored = replace(full_context().arena, daily=arena.daily)
-    shown = RecordOfTick("EMI", SourceMode.SIMULATED, scored, ShippedMonth.load(), rows, offset_ms=86_400_000)
     key = PublicKey(b"o" * 32, "2026-11-20T11:00:00Z")
     retired = PublicKey(b"p" * 32, "2026-11-20T11:00:00Z", "2026-11-21T00:00:00Z")
+    tick_of_all = files_of_tick(
+        arena=replace(full_context().arena, daily=arena.daily),
+        at=AT,
+        rounds=rows,
+        offset_ms=86_400_000,
+        changes=lambda: [*state_changes(), *changes()],
+        practice_days=[AT],
+        pages=rendered(),
+        origin="https://a.example",
+        receipt_keys=lambda: [key, retired],
+    )
     assert len(ballots) == 2
     return {
         **ballots,
         **month.files,
         **{file.path: data for file, data in month.listed},
         **running_voters(voters, "2026-12", "simulated", files),
-        **record_files(shown, LastGoodFiles()),
-        FEED_JSON: news[FEED_JSON],
-        RECEIPT_KEYS: json.dumps(did_document("https://a.example", [key, retired])).encode(),
+        **files_of(tick_of_all, LastGoodFiles()),
         **samples(),
     }
 
@@ -126,7 +122,7 @@ def test_the_files_of_a_record_with_votes_answers_and_a_month_that_is_over_fit(f
 def test_every_kind_of_file_was_held_to_its_schema(young: dict[str, bytes], full: dict[str, bytes]) -> None:
     held = {schema_path(path) for path in json_files({**young, **full})}
 
-    assert {kind.path for kind in FILE_KINDS} - held == {"/files/ladders/{day}.json"}  # tests/record/test_ladders.py
+    assert {kind.path for kind in described()} - held == {"/files/ladders/{day}.json"}  # tests/record/test_ladders.py
 
 
 @pytest.mark.parametrize(

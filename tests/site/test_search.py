@@ -6,9 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from generator.catalog.links import DOCS_INDEX
 from generator.catalog.pages import DOC_PAGES
-from generator.site.files.search import search_file
+from generator.site.files.search import search_index
 from tests.support.page_view import rendered
 
 MOST_BYTES = 120_000
@@ -16,7 +15,7 @@ MOST_BYTES = 120_000
 
 @cache
 def rows() -> list[list[str]]:
-    found: list[list[str]] = json.loads(search_file(rendered())[DOCS_INDEX])["rows"]
+    found: list[list[str]] = json.loads(search_index(rendered()))["rows"]
     return found
 
 
@@ -76,17 +75,17 @@ def test_what_strangers_look_for_is_found(word: str) -> None:
 
 
 def test_the_index_is_small_and_made_once_for_the_same_pages() -> None:
-    first = search_file(rendered())[DOCS_INDEX]
+    first = search_index(rendered())
 
     assert len(first) < MOST_BYTES
-    assert search_file(rendered())[DOCS_INDEX] is first
+    assert search_index(rendered()) is first
 
 
 def test_pages_that_could_not_be_rendered_are_left_out() -> None:
     missing = DOC_PAGES[0]
     some = {path: data for path, data in rendered().items() if path != missing.file}
 
-    addresses = [address for _, address, _ in json.loads(search_file(some)[DOCS_INDEX])["rows"]]
+    addresses = [address for _, address, _ in json.loads(search_index(some))["rows"]]
 
     assert missing.path not in addresses
     assert DOC_PAGES[1].path in addresses

@@ -10,9 +10,8 @@ from typing import Final
 import pytest
 
 from generator.catalog.words import SourceMode
-from generator.site.files.record import RecordOfTick, rounds_file
+from generator.site.files.record import rounds_file
 from generator.site.pages.recipes import PageView
-from generator.site.resources import ShippedMonth
 from generator.site.words.days import days
 from generator.values.hours import Hour
 from tests.support import builders
@@ -107,8 +106,6 @@ def test_every_body_of_a_replay_says_by_which_clock_rounds_are_dated() -> None:
     bodies = list(by_path.values())
 
     assert all("dated by the clock of the replay" in " ".join(body["limitations"]) for body in bodies)
-    record = RecordOfTick(
-        "Sample", SourceMode.RECORDED, builders.empty_arena(), ShippedMonth.load(), rounds(), offset_ms=OFFSET_MS
-    )
-    bodies.append(dict(rounds_file(record)))
+    tick = builders.files_of_tick(SourceMode.RECORDED, rounds=rounds(), offset_ms=OFFSET_MS)
+    bodies.append(dict(rounds_file(tick)))
     assert {body["replay"]["offset_seconds"] for body in bodies} == {OFFSET_MS // 1000}

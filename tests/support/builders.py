@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from generator.brain.reading import (
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS
-from generator.catalog.formats import iso
+from generator.catalog.formats import iso, moment
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.happened import Coin, LargestHour, MarketFacts, Moment, Situation
 from generator.catalog.text.labels import NO_FUTURES
@@ -68,6 +68,8 @@ from generator.market.observation import (
     OrderBook,
     SourceHealth,
 )
+from generator.site.files.inputs import FilesOfTick
+from generator.site.resources import ShippedMonth
 from generator.values.chances import Probabilities
 from generator.values.hours import Hour, RangeDay
 from generator.values.ladders import LadderScore, LadderScores, MeanInterval, PartitionScore, ReliabilityBin
@@ -109,6 +111,12 @@ _CALLS = (Call.UP, Call.SMALL_MOVE, Call.DOWN, Call.UP, Call.NONE, Call.NONE, Ca
 
 def site(base_url: str = "https://api.example.org") -> Site:
     return Site("Educational Market Intelligence", base_url, "ops@example.org", "mainnet", 31_566_704)
+
+
+def files_of_tick(mode: SourceMode = SourceMode.SIMULATED, **other: Any) -> FilesOfTick:
+    """What the files of a tick are made from, of an Arena in which nothing was played."""
+    given = {"at": moment(NOW_MS), "arena": empty_arena(), **other}
+    return FilesOfTick(site=site(), mode=mode, shipped=ShippedMonth.load(), **given)
 
 
 def freshness(offset_ms: int | None = None) -> TickTimes:

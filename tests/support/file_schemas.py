@@ -14,7 +14,7 @@ from referencing.jsonschema import DRAFT202012
 
 from generator.catalog.links import OPENAPI_JSON
 from generator.compose.body import encode
-from generator.site.files.table import FILE_KINDS
+from generator.site.files.table import described
 from generator.site.openapi.document import openapi
 from generator.site.openapi.files import files_document
 
@@ -27,7 +27,7 @@ OPENAPI: Final = re.compile(r"/openapi(/[a-z0-9-]+)?\.json")
 def documents() -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the OpenAPI documents of the answers and of the files."""
     answers = openapi(base_url=BASE, project="EMI", contact="", network="devnet")
-    return answers, files_document(answers, FILE_KINDS)
+    return answers, files_document(answers, described())
 
 
 def closed(node: Any) -> Any:

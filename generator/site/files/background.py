@@ -28,7 +28,7 @@ from generator.site.files.feeds import asset_feeds
 from generator.site.files.history import FILES, Histories, histories
 from generator.site.files.pictures import PICTURES, Drawing, Pictures, drawings, pictures
 from generator.site.files.sample import bundled_as_sold
-from generator.site.files.table import FILE_KINDS
+from generator.site.files.table import described
 from generator.site.openapi.document import openapi, openapi_yaml
 from generator.site.openapi.files import files_document
 from generator.site.openapi.slices import slices
@@ -303,7 +303,7 @@ def static_files(site: Site, examples: Mapping[str, Any], at: datetime, days: Se
         OPENAPI_JSON: encode(document),
         OPENAPI_YAML: openapi_yaml(document),
         **{path: encode(part) for path, part in slices(document, answers).items()},
-        OPENAPI_FILES: encode(files_document(document, FILE_KINDS)),
+        OPENAPI_FILES: encode(files_document(document, described())),
         **discovery(site, at.astimezone(UTC), examples=examples, days=days),
     }
     return StaticFiles(files, Reference(document["components"]["schemas"]))

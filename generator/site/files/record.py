@@ -1,7 +1,7 @@
 """Files of the record that stay as they are over many ticks: rounds, daily questions, ladder, months of practice."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, NotRequired
+from typing import NotRequired
 
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
@@ -10,10 +10,10 @@ from generator.arena.daily import published_question
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.words import SourceMode
 from generator.compose.body import Body
-from generator.site.resources import PracticeFiles, ShippedMonth
+from generator.site.files.inputs import FilesOfTick
+from generator.site.resources import PracticeFiles
 from generator.values.ladders import LadderScore, LadderScores, PartitionScore, ReliabilityBin
 from generator.values.rows import PublishedQuestion, RoundInTheRecord
-from generator.values.view import ArenaView
 
 
 class ReplayOffset(TypedDict):
@@ -101,61 +101,40 @@ class PracticeMonthsFile(TypedDict):
     """Educational notice."""
 
 
-class RecordOfTick(NamedTuple):
-    """What these files are made from.
-
-    Args:
-        project: name of the service.
-        mode: what market the own record is of.
-        shipped: the month of practice that comes with the program.
-        rounds: finished ones as the memory gives them, newest first.
-        own: months of practice of the own record, newest first.
-        offset_ms: of a replay, by which its record is dated later than its prices.
-    """
-
-    project: str
-    mode: SourceMode
-    arena: ArenaView
-    shipped: ShippedMonth
-    rounds: Sequence[Any] = ()
-    own: Sequence[PracticeFiles] = ()
-    offset_ms: int | None = None
-
-
-def rounds_file(record: RecordOfTick) -> RoundsFile:
+def rounds_file(tick: FilesOfTick) -> RoundsFile:
     """Return the record that `emi verify` recomputes."""
     body: RoundsFile = {
         "success": True,
-        "project": record.project,
-        "rounds": list(record.rounds),
+        "project": tick.site.project,
+        "rounds": list(tick.rounds),
         "disclaimer": DISCLAIMER,
     }
-    if record.offset_ms is not None:
-        body["replay"] = {"offset_seconds": record.offset_ms // 1000}
+    if tick.offset_ms is not None:
+        body["replay"] = {"offset_seconds": tick.offset_ms // 1000}
     return body
 
 
-def daily_file(record: RecordOfTick) -> DailyFile:
+def daily_file(tick: FilesOfTick) -> DailyFile:
     """Return the daily questions, the newest first."""
-    questions = list(map(published_question, record.arena.daily))
+    questions = list(map(published_question, tick.arena.daily))
     body: DailyFile = {
         "success": True,
-        "project": record.project,
+        "project": tick.site.project,
         "questions": questions,
         "disclaimer": DISCLAIMER,
     }
-    if record.offset_ms is not None:
-        body["replay"] = {"offset_seconds": record.offset_ms // 1000}
+    if tick.offset_ms is not None:
+        body["replay"] = {"offset_seconds": tick.offset_ms // 1000}
     return body
 
 
-def ladder_file(record: RecordOfTick) -> LadderFile:
+def ladder_file(tick: FilesOfTick) -> LadderFile:
     """Return the record of ladder and partition: live, and of the backtest, apart."""
     return LadderFile(
         success=True,
-        project=record.project,
-        live=_part(record.arena.ladder_record),
-        backtest=_part(record.arena.ladder_backtest),
+        project=tick.site.project,
+        live=_part(tick.arena.ladder_record),
+        backtest=_part(tick.arena.ladder_backtest),
         disclaimer=DISCLAIMER,
     )
 
@@ -164,11 +143,11 @@ def _part(record: LadderScores) -> LadderPart:
     return LadderPart(levels=record.levels, reliability=record.bins, partition=record.partition)
 
 
-def practice_file(record: RecordOfTick) -> PracticeMonthsFile:
+def practice_file(tick: FilesOfTick) -> PracticeMonthsFile:
     """Return the list of the months of practice."""
-    own = [_month(month, record.mode) for month in record.own]
-    months = [*own, _month(record.shipped.month, SourceMode.SIMULATED)]
-    return {"success": True, "project": record.project, "months": months, "disclaimer": DISCLAIMER}
+    own = [_month(month, tick.mode) for month in tick.own]
+    months = [*own, _month(tick.shipped.month, SourceMode.SIMULATED)]
+    return {"success": True, "project": tick.site.project, "months": months, "disclaimer": DISCLAIMER}
 
 
 def _month(month: PracticeFiles, mode: SourceMode) -> PracticeMonthRow:

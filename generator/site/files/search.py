@@ -8,7 +8,6 @@ from typing import Final
 
 from typing_extensions import TypedDict
 
-from generator.catalog.links import DOCS_INDEX
 from generator.catalog.pages import DOC_PAGES, SitePage
 from generator.compose.body import encode
 
@@ -31,14 +30,13 @@ class SearchIndex(TypedDict):
     """A row for each section: its title, its address, and its words."""
 
 
-def search_file(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the index of the documentation by its path, from the pages as they are published."""
-    pages = tuple((page, files[page.file]) for page in DOC_PAGES if page.file in files)
-    return {DOCS_INDEX: search_index(pages)}
+def search_index(files: Mapping[str, bytes]) -> bytes:
+    """Return the index of the documentation, from the pages as they are published."""
+    return _index(tuple((page, files[page.file]) for page in DOC_PAGES if page.file in files))
 
 
 @lru_cache(maxsize=1)  # these pages change once a day
-def search_index(pages: tuple[tuple[SitePage, bytes], ...]) -> bytes:
+def _index(pages: tuple[tuple[SitePage, bytes], ...]) -> bytes:
     """Return a JSON object whose `rows` are title, address and words of each section of some rendered pages."""
     index: SearchIndex = {"rows": [row for page, html in pages for row in _rows(page, html.decode())]}
     return encode(index)

@@ -1,13 +1,15 @@
-"""The table of files: every published JSON file apart from the answers, the type that it is made of, and what makes it.
+"""The table of files: every published file but answers, pages and pictures, and what makes it.
 
 The catalog says what a file is for, in DOWNLOADS, DISCOVERY_FILES and FEEDS; discovery and the check of a
 release read them. Publication, the bootstrap release and the OpenAPI document of the files loop over this table.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
-from gateway.wire.receipts import DidDocument
+from gateway.wire.receipts import DidDocument, did_document
 from generator.arena.practice.items import PracticeItemsFile, PracticeTruthsFile
 from generator.catalog.discovery import DISCOVERY_FILES, FEEDS
 from generator.catalog.links import (
@@ -15,6 +17,7 @@ from generator.catalog.links import (
     ARD,
     DAILY_JSON,
     DOCS_INDEX,
+    FEED_ATOM,
     FEED_JSON,
     LADDER_JSON,
     PRACTICE_FILES,
@@ -33,11 +36,11 @@ from generator.record.audit.recount import BallotsFile
 from generator.release.last_good import Kind, LastGoodFiles
 from generator.site.files.discovery import ArdCatalog, Linkset, PaidResources
 from generator.site.files.feeds import JsonFeed
+from generator.site.files.inputs import FilesOfTick
 from generator.site.files.record import (
     DailyFile,
     LadderFile,
     PracticeMonthsFile,
-    RecordOfTick,
     RoundsFile,
     daily_file,
     ladder_file,
@@ -45,7 +48,7 @@ from generator.site.files.record import (
     rounds_file,
 )
 from generator.site.files.sample import sample_model
-from generator.site.files.search import SearchIndex
+from generator.site.files.search import SearchIndex, search_index
 from generator.site.files.voters import VotersFile, VotersIndex, VotersList
 from generator.site.openapi.files import FileKind
 
@@ -56,89 +59,147 @@ _TYPES: Final = {file.path: file.media_type for file in (*DISCOVERY_FILES, *FEED
 
 _SAMPLES: Final = {product.id: sample_model(product) for product in PRODUCTS}
 
-FILE_KINDS: Final = (
-    FileKind(ROUNDS_JSON, RoundsFile, "The last finished rounds of the Arena", make=rounds_file),
-    FileKind(DAILY_JSON, DailyFile, "The last daily questions", make=daily_file),
-    FileKind(VOTERS_JSON, VotersIndex, "Which files hold what each voter said"),
-    FileKind(voters_file("{prefix}"), VotersFile, "What some voters said in the running month", {"prefix": _PREFIX}),
-    FileKind(
+
+@dataclass(frozen=True, slots=True)
+class File(FileKind):
+    """One published file, or those whose paths differ in a parameter.
+
+    Args:
+        content: None for what is not JSON, and so in no OpenAPI document.
+        make: makes it in each tick: bytes, a body, or None where there is none; without it a module of its own does.
+        kind: how a failure is counted.
+        is_lasting: of what a tick makes: whether it stays as it is over many, so that packing it may take longer.
+    """
+
+    make: Callable[[FilesOfTick], Any] | None = None
+    kind: Kind = Kind.DOWNLOAD
+    is_lasting: bool = False
+
+
+def _receipt_keys(tick: FilesOfTick) -> DidDocument | None:
+    keys = tick.receipt_keys()
+    return did_document(tick.origin, keys) if keys else None
+
+
+FILES: Final = (
+    File(ROUNDS_JSON, RoundsFile, "The last finished rounds of the Arena", make=rounds_file, is_lasting=True),
+    File(DAILY_JSON, DailyFile, "The last daily questions", make=daily_file, is_lasting=True),
+    File(VOTERS_JSON, VotersIndex, "Which files hold what each voter said"),
+    File(voters_file("{prefix}"), VotersFile, "What some voters said in the running month", {"prefix": _PREFIX}),
+    File(
         voters_once("{month}", "voters-{month}-{digest}"),
         VotersList,
         "Which files hold what each voter said in a month that is over",
         {"month": _MONTH, "digest": _DIGEST},
     ),
-    FileKind(
+    File(
         voters_once("{month}", "{prefix}"),
         VotersFile,
         "What some voters said in a month that is over",
         {"month": _MONTH, "prefix": _PREFIX},
     ),
-    FileKind(LADDER_JSON, LadderFile, "How often moves beyond each level happened", make=ladder_file),
-    FileKind(PRACTICE_MONTHS, PracticeMonthsFile, "Which months of practice there are", make=practice_file),
-    FileKind(
+    File(LADDER_JSON, LadderFile, "How often moves beyond each level happened", make=ladder_file, is_lasting=True),
+    File(
+        PRACTICE_MONTHS, PracticeMonthsFile, "Which months of practice there are", make=practice_file, is_lasting=True
+    ),
+    File(
         f"{PRACTICE_FILES}{{month}}-{{digest}}.json",
         PracticeItemsFile,
         "Past hours to judge, of one month",
         {"month": _MONTH, "digest": _DIGEST},
     ),
-    FileKind(
+    File(
         f"{PRACTICE_FILES}{{month}}-{{digest}}-truths.json",
         PracticeTruthsFile,
         "What happened in the past hours of one month",
         {"month": _MONTH, "digest": _DIGEST},
     ),
-    FileKind(
+    File(
         "/files/ladders/{day}.json",
         LaddersOfDay,
         "What was sealed of a day's ladders, and what happened",
         {"day": "UTC day, such as 2026-11-20."},
     ),
-    FileKind(
+    File(
         "/files/ballots/{subject}.json",
         BallotsFile,
         "The counted ballots of a round or a daily question",
         {"subject": "Its id; further parts end in `.2`, `.3` and so on."},
     ),
-    FileKind(DOCS_INDEX, SearchIndex, "What the search of the documentation reads"),
-    FileKind(FEED_JSON, JsonFeed, "News of regimes and rounds", media_type=_TYPES[FEED_JSON]),
+    File(
+        DOCS_INDEX,
+        SearchIndex,
+        "What the search of the documentation reads",
+        make=lambda tick: search_index(tick.pages),
+        kind=Kind.DISCOVERY,
+    ),
+    File(
+        FEED_JSON,
+        JsonFeed,
+        "News of regimes and rounds",
+        media_type=_TYPES[FEED_JSON],
+        make=lambda tick: tick.news[FEED_JSON],
+        kind=Kind.FEED,
+    ),
+    File(
+        FEED_ATOM,
+        None,
+        "The same as Atom",
+        media_type=_TYPES[FEED_ATOM],
+        make=lambda tick: tick.news[FEED_ATOM],
+        kind=Kind.FEED,
+    ),
     *(
-        FileKind(product.sample, _SAMPLES[product.id], f"A day-old {product.title}, free", is_answer=True)
+        File(product.sample, _SAMPLES[product.id], f"A day-old {product.title}, free", is_answer=True)
         for product in PRODUCTS
     ),
-    FileKind(
+    File(
         SAMPLE_REPORT,
         _SAMPLES[HUMAN_REPORT],
         f"The same under the first address of {PRODUCT_BY_ID[HUMAN_REPORT].sample}",
         is_answer=True,
     ),
-    FileKind("/.well-known/x402", PaidResources, "The paid resources with price, network and asset"),
-    FileKind(
+    File("/.well-known/x402", PaidResources, "The paid resources with price, network and asset"),
+    File(
         "/.well-known/api-catalog",
         Linkset,
         "API catalog (RFC 9727)",
         media_type="application/linkset+json",
     ),
-    FileKind(ARD, ArdCatalog, "What agents may search for here (ARD)"),
-    FileKind(AI_CATALOG, ArdCatalog, "The same where earlier drafts of ARD look"),
-    FileKind(
-        RECEIPT_KEYS, DidDocument, "Keys that sign receipts (did:web), where there are any", is_always_there=False
+    File(ARD, ArdCatalog, "What agents may search for here (ARD)"),
+    File(AI_CATALOG, ArdCatalog, "The same where earlier drafts of ARD look"),
+    File(
+        RECEIPT_KEYS,
+        DidDocument,
+        "Keys that sign receipts (did:web), where there are any",
+        is_always_there=False,
+        make=_receipt_keys,
+        kind=Kind.DISCOVERY,
     ),
 )
 
 
-def made_each_tick() -> list[FileKind]:
-    """Return the files that are made of the record at each tick, though they stay as they are over many."""
-    return [file for file in FILE_KINDS if file.make is not None]
+def described() -> list[File]:
+    """Return the files that have a type, as the OpenAPI document of the files describes them."""
+    return [file for file in FILES if file.content is not None]
 
 
-def record_files(record: RecordOfTick, last_good: LastGoodFiles) -> dict[str, bytes]:
-    """Make the files of the record: path -> bytes; one that fails stays as it was."""
+def made_each_tick() -> list[File]:
+    """Return the files that a tick makes."""
+    return [file for file in FILES if file.make is not None]
+
+
+def files_of(tick: FilesOfTick, last_good: LastGoodFiles) -> dict[str, bytes]:
+    """Make the files of a tick: path -> bytes; one that fails stays as it was."""
     files: dict[str, bytes] = {}
     for file in made_each_tick():
-        files |= last_good.make(Kind.DOWNLOAD, (file.path,), partial(_made, file, record))
+        files |= last_good.make(file.kind, (file.path,), partial(_made, file, tick))
     return files
 
 
-def _made(file: FileKind, record: RecordOfTick) -> dict[str, bytes]:
+def _made(file: File, tick: FilesOfTick) -> dict[str, bytes]:
     assert file.make is not None
-    return {file.path: encode(file.make(record))}
+    content = file.make(tick)
+    if content is None:
+        return {}
+    return {file.path: content if isinstance(content, bytes) else encode(content)}

@@ -1,7 +1,8 @@
 """The OpenAPI document of the files: record, practice, feed, samples, discovery; each is described by its type."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from pydantic import ConfigDict, create_model
 from pydantic.json_schema import models_json_schema
@@ -14,7 +15,8 @@ from generator.site.openapi.paths import REF, described, file_operation
 _DOCSTRINGS: Final = ConfigDict(use_attribute_docstrings=True)
 
 
-class FileKind(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FileKind:
     """One published file, or those whose paths differ in a parameter.
 
     Args:
@@ -25,17 +27,15 @@ class FileKind(NamedTuple):
         media_type: as it is served.
         is_always_there: whether each service has it, so that its address is an example.
         is_answer: whether it is an answer of the whole document in another form, whose parts are described there.
-        make: makes it of the record as it is at a tick; None where it is made otherwise, by a module of its own.
     """
 
     path: str
     content: Any
     summary: str
-    parameters: Mapping[str, str] = {}
+    parameters: Mapping[str, str] = field(default_factory=dict)
     media_type: str = "application/json"
     is_always_there: bool = True
     is_answer: bool = False
-    make: Callable[[Any], Any] | None = None
 
 
 def files_document(document: Mapping[str, Any], kinds: Sequence[FileKind]) -> dict[str, Any]:
@@ -97,6 +97,6 @@ def _of_types(types: Sequence[Any], ref_template: str) -> dict[str, Any]:
 
     for of in types:
         for name, fields_of_bases in inherited_descriptions(of).items():
-            for field, text in fields_of_bases.items():
-                by_name[name]["properties"][field].setdefault("description", text)
+            for its_field, text in fields_of_bases.items():
+                by_name[name]["properties"][its_field].setdefault("description", text)
     return by_name
