@@ -5,12 +5,10 @@ from typing import Final
 
 import pytest
 
-from tests.air import ROOT, booleans_of_the_programs, breaks, figures, modules, total
+from tests.air import ROOT, breaks, figures, modules
 
-# A ratchet for the tests: whoever makes them read better moves these, and no one moves them back.
-MOST_BREAKS: Final = 415
-MOST_IDLE_A_1000: Final = 41
-LEAST_PAUSED_PERCENT: Final = 76
+MOST_IN_TESTS: Final = 412
+"""Lines of tests that break a rule: a ratchet, moved down by whoever mends some."""
 
 
 def rules(folder: Path, source: str) -> list[str]:
@@ -65,12 +63,7 @@ def test_the_figures_count_code_and_not_docstrings_comments_or_blank_lines(tmp_p
     assert (found.code_lines, found.long_bodies, found.with_pause) == (11, 1, 1)
 
 
-def test_the_tests_read_no_worse_than_they_did() -> None:
-    paths = modules(ROOT / "tests")
-    booleans = booleans_of_the_programs()
+def test_the_tests_break_the_rules_no_oftener_than_they_did() -> None:
+    broken = [line for path in modules(ROOT / "tests") for line in breaks(path, frozenset())]
 
-    read = total(paths)
-
-    assert sum(len(breaks(path, booleans)) for path in paths) <= MOST_BREAKS
-    assert read.idle_a_1000 <= MOST_IDLE_A_1000
-    assert read.paused_percent >= LEAST_PAUSED_PERCENT
+    assert len(broken) <= MOST_IN_TESTS
