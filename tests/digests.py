@@ -4,7 +4,7 @@ Of one state, every JSON object and every page's twin in Markdown is kept as tex
 of an Arena that was played, what is known after it, and the first entry of each kind in its log; of months of several
 kinds, what the chapters ask and tell. Of the HTML, the schemas, the other states and the rest there are digests only.
 The oracles next to them say why a figure is right. These say that nothing else changed: a word, a unit, the order of
-fields. Versions of scripts and the page of the changelog are left out.
+fields. Versions of scripts are left out.
 """
 
 import hashlib
@@ -119,7 +119,7 @@ def of_pages() -> Files:
         (name, path): re.sub(rb"\?v=\w+", b"", content)
         for name, of in views.items()
         for path, content in Pages().render(of).items()
-        if "/changelog/" not in path and (name != "ten days" or "/learn/" in path)
+        if name != "ten days" or "/learn/" in path
     }
 
     for number in range(DRAWN_PAGES):

@@ -29,7 +29,6 @@ from generator.catalog.discovery import (
 from generator.catalog.downloads import DOWNLOADS
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import (
-    ARCHIVE,
     BUYER,
     BUYER_PAGES,
     DOCS_INDEX,
@@ -58,10 +57,9 @@ REFERENCE: Final = ROOT / "docs" / "reference"
 TABLE: Final = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 CODE: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
 GROUPED: Final = {
-    "/learn/<page>/": "A chapter on one idea; `week`: three surprising hours; `practice`: past hours to judge",
-    "/history/<span>/": "The crypto market over `24h`, `7d` and `30d`",
+    "/learn/<page>/": "A chapter on one idea; `practice`: past hours to judge",
     "/asset/<asset>/": "One asset now: how far, which way, and its record",
-    "/docs/<page>/": "A page for each endpoint, quickstart, console, paying, freshness, errors, types",
+    "/docs/<page>/": "The `free` and the `paid` endpoints: answers, fields, programs; quickstart, how payment works",
     "/samples/<product>.json": "A day-old answer of each product, free",
     "/openapi/<endpoint>.json": "OpenAPI 3.1 of one answer; `files`: of the files",
     "/share/<picture>.png": "What a page shows where it is shared",
@@ -170,7 +168,6 @@ def gathered(rows: Rows) -> Rows:
 def each_path() -> Rows:
     for page in PAGES:
         yield f"`{page.path}`", "Pages"
-    yield f"`{ARCHIVE}YYYY-MM-DD/`", "One of the newest 30 days: its headlines, regime and prices by the hour"
     yield from ((f"`{row.path}`", "Free answers") for row in ENDPOINTS)
     yield f"`{reasoning_path('<asset>')}`", f"The reasoning for one asset as a static file: {', '.join(ASSETS)}"
     yield (

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from generator.catalog import links
 from generator.catalog.assets import ASSET_NAMES, ASSETS, DEFAULT_ASSET
@@ -41,77 +41,48 @@ def full_tile(path: str) -> str | None:
     return partial["full"] if partial else None
 
 
-def _page(path: str, label: str, title: str, description: str, **more: Any) -> SitePage:
-    """Return a page whose template is named as its path."""
-    name = path.strip("/").replace("-", "_") or "index"
-    return SitePage(path, f"pages/{name}.html", label, title, description, **more)
-
-
 PAGES: Final[tuple[SitePage, ...]] = (
-    _page("/", "Now", "The crypto market now, in words",
-          f"The regime of the crypto market now, {ASSETS_IN_WORDS} assets, futures pressure and a prediction game, "
-          "for learning only."),
-    _page(links.ARENA, "Arena", "The Arena: people and the brain, same question",
-          "A prediction game with no stakes: the live round, the votes, the brain's sealed forecast and who was right "
-          "so far."),
+    SitePage("/", "pages/index.html", "Now", "The crypto market now, in words",
+             f"The regime of the crypto market now, {ASSETS_IN_WORDS} assets, futures pressure and a prediction game, "
+             "for learning only."),
+    SitePage(links.ARENA, "pages/arena.html", "Arena", "The Arena: people and the brain, same question",
+             "A prediction game with no stakes: the live round, the votes, the brain's sealed forecast."),
     SitePage(links.DAILY, "pages/daily.html", "Daily question", "Where will Bitcoin be at 13:00 tomorrow?",
              "One question a day: set a 50% and a 90% range of Bitcoin's move, see the outcome, and how the brain and "
-             "a usual day did. Free, no account.", primary=False),
+             "a usual day did. Free, no account."),
     SitePage(links.YOU, "pages/you.html", "Your votes", "Your votes: score, calibration and luck",
              "What one address voted and answered, scored next to the brain and what is usual, with intervals. "
-             "The key stays with you.", primary=False),
-    _page(links.TRACK_RECORD, "Track record", "How good the forecasts were",
-          "How often forecasts were right, how sure they were, and how they compare with simple rules. "
-          "Every miss is kept."),
-    _page(links.LEARN, "Learn", "Learn to read a market without being fooled by it",
-          "Nine chapters on chance and markets, each with a guess and this month's numbers; what a regime is; lessons "
-          "from finished rounds."),
+             "The key stays with you."),
+    SitePage(links.HISTORY, "pages/history.html", "History", "Finished rounds, and the market day by day",
+             "Who was right in the finished rounds, the best records, and a line for each day: its headline and how "
+             "Bitcoin moved."),
+    SitePage(links.TRACK_RECORD, "pages/track_record.html", "Record", "How good the forecasts were",
+             "How often forecasts were right, how sure they were, and how they compare with simple rules. "
+             "Every miss is kept."),
+    SitePage(links.LEARN, "pages/learn.html", "Learn", "Learn to read a market without being fooled by it",
+             "Nine chapters on chance and markets, each with a guess and this month's numbers; what a regime is; "
+             "the most surprising hours of each week."),
     *(
         SitePage(links.chapter_path(chapter.name), "pages/learn_chapter.html", chapter.short, chapter.title,
-                 chapter.about, primary=False, listed=False, subject=chapter.name)
+                 chapter.about, subject=chapter.name)
         for chapter in CHAPTERS
     ),
-    SitePage(links.WEEKS, "pages/learn_week.html", "Week", "Three surprising hours a week",
-             "The three most surprising hours of each week, what had been said of them before, and what they teach.",
-             primary=False, listed=False),
     SitePage(links.PRACTICE, "pages/practice.html", "Practice", "Practice: how far, and how sure?",
              "Past hours of the record without name and date: set a range or a chance, see the outcome, and learn "
-             "whether you are calibrated. Free, no account.", primary=False),
-    SitePage(links.PRACTICE_CLASS, "pages/practice_class.html", "Class", "Forty minutes with a class",
-             "A sheet of ten past hours to print, with its key: a lesson on ranges, chance and overconfidence.",
-             primary=False, listed=False),
-    _page(links.DOCS, "Docs", "API documentation",
-          "A page for each endpoint, free and paid: fields, an answer, curl, Python, JavaScript, and guides to start."),
-    _page(links.PRICING, "Pricing", "What is free and what costs a few cents",
-          f"{ENDPOINTS_IN_WORDS.capitalize()} answers are free without a key. "
-          f"{PRODUCTS_IN_WORDS.capitalize()} more detailed ones cost {_CHEAPEST} to {_DEAREST} USDC each, "
-          "paid with the request."),
-    _page(links.METHODOLOGY, "Methodology", "How the service reads, forecasts and scores",
-          "What a regime, a confidence, a forecast and a score mean here, and what they do not.", primary=False),
-    _page(links.GLOSSARY, "Glossary", "Glossary",
-          "The terms of the pages and answers, in plain English.", primary=False),
-    _page(links.STATUS, "Status", "How fresh the data is",
-          "The sources and their age, ticks published and failed, and what is missing now.", primary=False),
-    _page(links.CHANGELOG, "Changelog", "What changed",
-          "Changes of the API and of the site, by version, for people who build on it.", primary=False),
-    *(
-        SitePage(
-            f"{links.HISTORY}{window}/", "pages/history.html", "History" if window == "7d" else words,
-            f"The crypto market over the last {words}",
-            f"The price of Bitcoin over the last {words} on the regimes of the market, "
-            "with their chances and the ranges ahead.",
-            primary=False, listed=window == "7d", subject=window,
-        )
-        for window, words in (("7d", "7 days"), ("24h", "24 hours"), ("30d", "30 days"))
-    ),
-    _page(links.ARCHIVE, "Archive", "The market day by day",
-          "One line for each day since the start: its regime, its headline and how Bitcoin moved.", primary=False),
-    _page(links.NOT_FOUND, "", "Nothing here", "There is nothing at this path.", primary=False, listed=False),
+             "whether you are calibrated. With a sheet for a class. Free, no account."),
+    SitePage(links.PRICING, "pages/pricing.html", "Report", "What is free and what costs a few cents",
+             f"{ENDPOINTS_IN_WORDS.capitalize()} answers are free without a key. "
+             f"{PRODUCTS_IN_WORDS.capitalize()} more detailed ones cost {_CHEAPEST} to {_DEAREST} USDC each, "
+             "paid with the request."),
+    SitePage(links.METHODOLOGY, "pages/methodology.html", "Reference", "How the service reads, forecasts and scores",
+             "What a regime, a confidence, a forecast and a score mean here; every term; the fields that answers "
+             "share."),
+    SitePage(links.NOT_FOUND, "pages/not_found.html", "", "Nothing here", "There is nothing at this path."),
     *(
         SitePage(
             links.asset_path(asset), "pages/asset.html", asset, f"{name} now: how far, which way, and its record",
             f"The price of {name}, its ranges over 15 minutes to 24 hours, reasons, funding, open interest and record.",
-            primary=False, listed=False, subject=asset,
+            subject=asset,
         )
         for asset, name in ASSET_NAMES.items()
     ),
@@ -120,7 +91,22 @@ PAGES: Final[tuple[SitePage, ...]] = (
 
 
 # The links at the top of every page; the buyer page takes them from the manifest.
-MENU: Final = (*((page.label, page.path) for page in PAGES if page.primary), ("Report", links.BUYER))
+MENU: Final = (
+    ("Now", "/"),
+    ("Learn", links.LEARN),
+    ("Practice", links.PRACTICE),
+    ("Record", links.TRACK_RECORD),
+    ("API", links.DOCS),
+)
+# Those at its foot.
+FOOT: Final = (
+    ("Arena", links.ARENA),
+    ("History", links.HISTORY),
+    ("Report", links.PRICING),
+    ("Reference", links.METHODOLOGY),
+    ("News feed", links.FEED_ATOM),
+    ("Guide for agents", links.LLMS_TXT),
+)
 
 
 class Feed(NamedTuple):

@@ -19,12 +19,14 @@ FEED_JSON: Final = "/feed.json"
 FEED_ATOM: Final = "/feed.xml"
 DOCS: Final = "/docs/"
 DOCS_INDEX: Final = "/docs/index.json"  # what the search of the documentation reads
-QUICKSTART: Final = "/docs/quickstart/"
-DISCOVERY: Final = "/docs/discovery/"
+DOCS_FREE: Final = "/docs/free/"
+DOCS_PAID: Final = "/docs/paid/"
+QUICKSTART: Final = f"{DOCS_PAID}#quickstart"
 RECEIPT_KEYS: Final = "/.well-known/did.json"
 SECURITY_TXT: Final = "/.well-known/security.txt"
-METHODOLOGY: Final = "/methodology/"
+METHODOLOGY: Final = "/methodology/"  # the reference: methods, terms, fields that answers share
 ARENA: Final = "/arena/"
+HISTORY: Final = f"{ARENA}history/"  # finished rounds, and the market day by day
 DAILY: Final = f"{ARENA}daily/"
 DAILY_JSON: Final = f"{ARENA}daily.json"
 YOU: Final = f"{ARENA}you/"
@@ -32,23 +34,18 @@ VOTERS_JSON: Final = f"{ARENA}voters.json"  # which files there are of what vote
 DAILY_PUBLISHED: Final = 60  # questions in it at most, the newest
 LEARN: Final = "/learn/"
 LEARN_WORKER: Final = f"{LEARN}worker.js"
-WEEKS: Final = "/learn/week/"  # the most surprising hours of each
+WEEKS: Final = f"{LEARN}#weeks"  # the most surprising hours of each
 PRACTICE: Final = "/learn/practice/"
 PRACTICE_MONTHS: Final = f"{PRACTICE}months.json"  # which months there are, for programs
-PRACTICE_CLASS: Final = f"{PRACTICE}class/"
 PRACTICE_FILES: Final = "/files/practice/"  # items, truths, and the log of the shipped month
 PRACTICE_DEMO: Final = f"{PRACTICE_FILES}demo"  # below it lies that log as others lie at an origin
 TRACK_RECORD: Final = "/track-record/"
 LADDER_JSON: Final = f"{TRACK_RECORD}ladder.json"  # the record of ladder and partition, never their present values
 RANGES_JSONL: Final = f"{TRACK_RECORD}ranges.jsonl"  # of the running month; `emi verify` compares it with the log
 PRICING: Final = "/pricing/"
-CHANGELOG: Final = "/changelog/"
-GLOSSARY: Final = "/glossary/"
-STATUS: Final = "/status/"
-HISTORY: Final = "/history/"
-ARCHIVE: Final = "/archive/"
+STATUS: Final = "/#status"  # at the foot of the pages that show this minute
 NOT_FOUND: Final = "/not-found/"  # its page is the answer to other paths that lead nowhere
-HISTORY_CSV: Final = f"{HISTORY}hours.csv"
+HISTORY_CSV: Final = "/history/hours.csv"
 BUYER: Final = "/x402-buyer/"
 BUYER_AGENT: Final = "/x402-buyer/?product=agent"  # as the service was first described; it opens what `atlas` does
 BUYER_PAGES: Final[dict[str, str]] = {
@@ -63,6 +60,12 @@ BUYER_PAGES: Final[dict[str, str]] = {
 def chapter_path(name: str) -> str:
     """Return the path of a chapter of Learn."""
     return f"{LEARN}{name}/"
+
+
+def doc_address(name: str) -> str:
+    """Return where an answer is explained, by the id of its endpoint or product."""
+    page = DOCS_PAID if name.startswith("x402-") else DOCS_FREE
+    return f"{page}#{name}"
 
 
 def asset_path(asset: str) -> str:

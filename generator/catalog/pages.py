@@ -1,10 +1,10 @@
-"""What a page for people is, and the pages of the documentation: guides, and one for each endpoint."""
+"""What a page for people is, and the pages of the documentation with its menu."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from generator.catalog.endpoints import ENDPOINTS
-from generator.catalog.links import DOCS, QUICKSTART
+from generator.catalog.links import DOCS, DOCS_FREE, DOCS_PAID, METHODOLOGY, QUICKSTART, doc_address
 from generator.catalog.products import PRODUCTS
 
 
@@ -14,13 +14,10 @@ class SitePage:
 
     path: str  # with trailing slash, as linked; the file is `<path>index.html`
     template: str  # below templates/
-    label: str
+    label: str  # empty: not listed for crawlers
     title: str
     description: str
-    primary: bool = True  # in the navigation at the top
-    listed: bool = True  # at the foot, where it is not primary
-    subject: str = ""  # the asset or window it shows, where one template makes several pages
-    group: str = ""  # of the documentation's menu that it is in; empty elsewhere
+    subject: str = ""  # the asset or chapter it shows, where one template makes several pages
 
     @property
     def file(self) -> str:
@@ -33,66 +30,57 @@ class SitePage:
         return f"{self.path}index.md"
 
 
-GUIDES: Final = "Guides"
-FREE: Final = "Free endpoints"
-PAID: Final = "Paid endpoints"
-TYPES: Final = f"{DOCS}types/"
-# Name of the page and its template, label, title, description.
-_GUIDES: Final = (
-    (
-        "quickstart",
-        "Quickstart",
-        "Quickstart: the first answer, the first payment",
-        "Read a free answer and buy a paid one with the official x402 clients, in play money.",
-    ),
-    (
-        "try",
-        "Try it",
-        "Try the free endpoints",
-        "Send a request to any free endpoint from this page and see status, headers and body.",
-    ),
-    (
-        "paying",
-        "How payment works",
-        "How a paid request works",
-        "The four steps of x402 with the headers of a real purchase, decoded.",
-    ),
-    (
-        "freshness",
-        "Freshness and limits",
-        "Freshness, caching and limits",
-        "How to tell whether an answer is still valid, how long to keep it, and how often to ask.",
-    ),
-    (
-        "errors",
-        "Errors",
-        "Statuses and errors",
-        "What each HTTP status means here and what a client does about it.",
-    ),
-    (
-        "discovery",
-        "Discovery",
-        "OpenAPI, llms.txt and other descriptions",
-        "Where machines find the description of this API, and how versions change.",
-    ),
-    (
-        "types",
-        "Shared fields",
-        "Fields that every answer has",
-        "Fields that every answer has, and the objects in them.",
-    ),
-)
+class DocGroup(NamedTuple):
+    """A page of the documentation with the sections that its menu names: label and address."""
 
-
-def _docs_page(name: str, template: str, group: str, label: str, title: str, about: str) -> SitePage:  # noqa: PLR0917
-    """Return a page below /docs/: in the menu of the documentation, not in that of the site."""
-    path = f"{DOCS}{name}/"
-    return SitePage(path, f"pages/{template}.html", label, title, about, primary=False, listed=False, group=group)
+    label: str
+    path: str
+    sections: tuple[tuple[str, str], ...]
 
 
 DOC_PAGES: Final = (
-    *(_docs_page(name, f"docs_{name}", GUIDES, label, title, about) for name, label, title, about in _GUIDES),
-    *(_docs_page(row.id, "docs_endpoint", FREE, row.name, f"{row.name} API", row.purpose) for row in ENDPOINTS),
-    *(_docs_page(row.id, "docs_product", PAID, row.title, f"{row.title} API", row.what_this_is) for row in PRODUCTS),
+    SitePage(
+        DOCS,
+        "pages/docs.html",
+        "API",
+        "API documentation",
+        "How to start, how fresh an answer is, what each status means, files for programs, and what changed.",
+    ),
+    SitePage(
+        DOCS_FREE,
+        "pages/docs_free.html",
+        "Free answers",
+        "The free endpoints",
+        "Each free endpoint with an answer, its fields, and programs in curl, Python and JavaScript.",
+    ),
+    SitePage(
+        DOCS_PAID,
+        "pages/docs_paid.html",
+        "Paid answers",
+        "The paid endpoints",
+        "Each paid endpoint with an answer, its fields and price; a first purchase with play money; how payment works.",
+    ),
 )
-assert QUICKSTART in {page.path for page in DOC_PAGES}
+DOC_MENU: Final = (
+    DocGroup(
+        "Overview",
+        DOCS,
+        (
+            ("Freshness and limits", f"{DOCS}#freshness"),
+            ("Statuses and errors", f"{DOCS}#errors"),
+            ("Files for programs", f"{DOCS}#files"),
+            ("What changed", f"{DOCS}#changelog"),
+            ("Shared fields", f"{METHODOLOGY}#fields"),
+        ),
+    ),
+    DocGroup("Free answers", DOCS_FREE, tuple((row.name, doc_address(row.id)) for row in ENDPOINTS)),
+    DocGroup(
+        "Paid answers",
+        DOCS_PAID,
+        (
+            *((row.title, doc_address(row.id)) for row in PRODUCTS),
+            ("Quickstart", QUICKSTART),
+            ("How payment works", f"{DOCS_PAID}#flow"),
+        ),
+    ),
+)

@@ -122,7 +122,7 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
     static = made or StaticFiles()
     files |= static.files
 
-    view = PageView(ctx=context, bodies=FreeBodies(free), reference=static.reference)
+    view = PageView(ctx=context, bodies=FreeBodies(free), reference=static.reference, sold=static.sold)
     pages = page_files(renderer or Pages(), view, last_good)
     files |= pages
     files |= files_of(FilesOfTick(site, mode, at, context.arena, ShippedMonth.load(), pages=pages), last_good)

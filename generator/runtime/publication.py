@@ -113,6 +113,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         ctx=context,
         bodies=tick.free,
         reference=background.static.reference,
+        sold=background.static.sold,
         rounds=tick.rounds,
         predictions=tick.due,
         shares=background.pictures.shares,
@@ -150,11 +151,11 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
 
 
 def page_files(renderer: Pages, view: PageView, last_good: LastGoodFiles) -> dict[str, bytes]:
-    """Return path -> bytes of every page and its twin; one that cannot be rendered stays as it was."""
+    """Return path -> bytes of every page, its twin and the stubs; one that cannot be rendered stays as it was."""
     files: dict[str, bytes] = {}
     for page, render in renderer.each(view):
         files |= last_good.make(Kind.PAGE, (page.file, page.twin), render)
-    return files
+    return files | renderer.stubs(view.ctx.site)
 
 
 def _offer(app: App, context: Tick, composed: Composed, paid: PaidJson, record: RecordFiles) -> Offer:

@@ -14,7 +14,6 @@ from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import iso
 from generator.catalog.text import answers, chapters, concepts, figures, labels, questions
 from generator.catalog.text.glossary import glossary
-from generator.site.charts.history import WINDOWS
 from generator.site.resources import Assets, Resources
 from generator.site.words import format as words
 from generator.site.words.changelog import versions
@@ -32,6 +31,7 @@ _CATALOG: Final[dict[str, ModuleType]] = {
     "labels": labels,
     "links": links,
     "measured": measured,
+    "pages": pages,
     "products": products,
     "questions": questions,
 }
@@ -62,6 +62,7 @@ def environment(resources: Resources) -> Environment:
     env.filters.update(
         {
             "asset_path": links.asset_path,
+            "doc_address": links.doc_address,
             "band": figures.band,
             "chapter_path": links.chapter_path,
             "clock": words.clock,
@@ -88,9 +89,7 @@ def environment(resources: Resources) -> Environment:
     env.globals.update(_CATALOG)
     env.globals.update(
         order=[ENDPOINT_BY_ID[name] for name in endpoints.RECOMMENDED_ORDER],
-        doc_groups=list(dict.fromkeys(page.group for page in pages.DOC_PAGES)),
         terms=glossary(),
-        windows=WINDOWS,
         versions=versions(resources.changelog),
         assets_version=Assets.load(resources).version,
     )

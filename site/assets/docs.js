@@ -105,32 +105,6 @@
     });
   }
 
-  // The meaning of the field that is pointed at; a press leads to its row.
-  var meaning = document.getElementById("meaning");
-  function explain(event) {
-    var key = event.target.closest(".two .code a");
-    if (key) {
-      meaning.replaceChildren(made("code", key.textContent.replace(/"/g, "")), key.title);
-    }
-  }
-  if (meaning) {
-    document.addEventListener("pointerover", explain);
-    document.addEventListener("focusin", explain);
-  }
-
-  // What an address leads to is opened, if it is folded.
-  function unfold() {
-    var target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    for (var fold = target && target.closest("details"); fold; fold = fold.parentElement.closest("details")) {
-      fold.open = true;
-    }
-    if (target) {
-      target.scrollIntoView();
-    }
-  }
-  window.addEventListener("hashchange", unfold);
-  unfold();
-
   var box = document.getElementById("docs-search");
   var rows = null;
   function find() {

@@ -1,11 +1,12 @@
-// The sheet and the key of a month of the own record: /learn/practice/class/?month=2026-11.
+// The sheet and the key of a month of the own record: /learn/practice/?month=2026-11#class.
 import { element, percent, picture, say } from "./practice-draw.js";
 
 const TIMEOUT_MS = 15000;
 const ON_SHEET = 10; // as many as the shipped month has, before the last three
 const EXAMPLES = 3;
 
-const sheet = document.querySelector(".practice-sheet");
+const part = document.getElementById("class");
+const sheet = part.querySelector(".practice-sheet");
 const note = document.getElementById("class-month");
 
 async function fetched(path) {
@@ -17,7 +18,7 @@ async function fetched(path) {
 function onSheet(item, place) {
   const hour = element("div", "");
   hour.append(
-    element("h3", `Hour ${place + 1}`),
+    element("h4", `Hour ${place + 1}`),
     picture(item, null, null),
     element("p", "50%: \u00b1 ________ \u00a0 90%: \u00b1 ________", { className: "practice-blank" }),
   );
@@ -51,9 +52,9 @@ async function show(month) {
   say(note, `The hours are of ${month.month}${month.simulated ? ", in a simulated market" : ""}.`);
 }
 
-for (const part of document.querySelectorAll("main .needs-script")) part.hidden = false;
+for (const own of part.querySelectorAll(".needs-script")) own.hidden = false;
 const wanted = new URLSearchParams(location.search).get("month");
-const month = JSON.parse(sheet.dataset.months).find((one) => one.month === wanted);
+const month = JSON.parse(part.dataset.months).find((one) => one.month === wanted);
 if (month) {
   show(month).catch(() => say(note, "That month cannot be read now: these hours are of the shipped month, simulated."));
 } else if (wanted) {

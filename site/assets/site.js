@@ -136,10 +136,15 @@
       .then(plan);
   }
 
+  // What an address leads to is opened, if it is folded.
   function unfold() {
-    var part = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (part && part.tagName === "DETAILS") {
-      part.open = true;
+    var target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    var folded = target && target.closest("details:not([open])");
+    for (var fold = folded; fold; fold = fold.parentElement.closest("details")) {
+      fold.open = true;
+    }
+    if (folded) {
+      target.scrollIntoView();
     }
   }
 

@@ -248,7 +248,7 @@ function card(vote) {
   const brain = opponent(vote);
   if (brain) made.append(element("p", brain));
   if (vote.lesson) made.append(lessonOf(vote));
-  const more = element("a", "The round in the list", { href: `/arena/#${vote.round}` });
+  const more = element("a", "The round in the list", { href: `/arena/history/#${vote.round}` });
   made.append(element("p", "", { className: "small" }));
   made.lastChild.append(more);
   return made;

@@ -32,7 +32,7 @@ from tests.support.services import opened
 WALL: Final = datetime(2026, 11, 20, 0, 56, tzinfo=UTC)
 BACKTEST_HOURS: Final = 72
 DAYS: Final = 9
-PAGES: Final = ("index", "learn", "arena", "track-record", "asset", "archive", "history")
+PAGES: Final = ("index", "learn", "arena", "track-record", "asset")
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import pytest
 
 from gateway.app.preview import CACHE_CONTROL
 from generator.catalog.discovery import ONCE_CACHE_CONTROL
+from generator.catalog.moved import MOVED
 from generator.runtime.bootstrap import ensure_bootstrap
 from generator.settings import GeneratorSettings
 from tests.blocks import blocks
@@ -274,6 +275,23 @@ def test_nginx_says_what_of_http_it_does_not_take(encoding: str, version: str, t
 
     assert head.startswith("HTTP/1.1 501 ")
     assert json.loads(body)["type"] == "urn:emi:problem:not-implemented"
+
+
+@pytest.mark.parametrize("name", ["nginx", "caddy"])
+def test_an_edge_leads_every_moved_page_and_what_lay_below_it_to_where_it_is_now(name: str, tmp_path: Path) -> None:
+    skip_without(name)
+    ensure_bootstrap(GeneratorSettings(state_dir=tmp_path), datetime.now(UTC))
+    below = {"/archive/2026-11-28/": MOVED["/archive/"], "/glossary/index.md": MOVED["/glossary/"]}
+
+    with edge(name, tmp_path / "edge", tmp_path / "site", NOWHERE) as whole:
+        answers = {path: Origin(whole.origin).get(path) for path in (*MOVED, *below)}
+        pinned = Origin(whole.origin).get("/g/000000000000/glossary/")
+        whole_file = Origin(whole.origin).get("/history/hours.csv")
+
+    led = {path: (answer.status, answer.get("location")) for path, answer in answers.items()}
+    assert led == {path: (308, new) for path, new in (MOVED | below).items()}
+    assert (pinned.status, b"noindex" in pinned.body) == (200, True)  # a release by name has its stub
+    assert whole_file.status != 308
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from generator.catalog.text.answers import DISCLAIMER
-from tests.outside.site_pages import BROWSED, ONE_OF_EACH, Browser, Page, a_market
+from tests.outside.site_pages import BROWSED, ONE_OF_EACH, Browser, Page, a_market, expect
 
 pytestmark = BROWSED
 
@@ -207,7 +207,7 @@ SHIFTS = """
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("path", ["/docs/market-regime/", "/docs/x402-atlas/", "/docs/try/", "/docs/quickstart/"])
+@pytest.mark.parametrize("path", ["/docs/", "/docs/free/", "/docs/paid/"])
 def test_a_late_script_moves_nothing_of_the_documentation(origin: str, browser: Browser, path: str, width: int) -> None:
     page = _page(browser, viewport={"width": width, "height": 900})
     page.add_init_script(SHIFTS)
@@ -224,18 +224,46 @@ def test_a_late_script_moves_nothing_of_the_documentation(origin: str, browser: 
     assert page.evaluate("window.shifted") < 0.01
 
 
-def test_a_key_of_an_example_answer_shows_its_meaning_and_leads_to_its_row(origin: str, browser: Browser) -> None:
+@pytest.mark.parametrize(
+    ("address", "key"),
+    [("/docs/free/#main-brain", "#object-coin-snapshot.price"), ("/docs/paid/#x402-atlas", "#x402-atlas.headline")],
+)
+def test_a_key_of_an_example_answer_has_its_meaning_and_leads_to_its_row(
+    origin: str, browser: Browser, address: str, key: str
+) -> None:
     page = _page(browser, viewport={"width": 1280, "height": 900})
-    page.goto(origin + "/docs/main-brain/")
-    key = page.locator('.two .code a[href="#object-coin-snapshot.price"]').first
+    page.goto(origin + address)
+    section = page.locator(f'section[aria-labelledby="{address.partition("#")[2]}"]')
+    section.get_by_text("An answer").click()
+    link = section.locator(f'.code a[href$="{key}"]').first
 
-    key.hover()
-    meaning = page.locator("#meaning").inner_text()
-    key.click()
+    meaning = link.get_attribute("title")
+    link.click()
 
-    assert meaning.startswith("price")
-    assert meaning.removeprefix("price").strip() == key.get_attribute("title")
-    assert page.locator("[id='object-coin-snapshot.price']").is_visible()
+    row = page.locator(f"[id='{key[1:]}']")
+    expect(row).to_be_visible()  # what it is folded in was opened
+    assert meaning
+    assert meaning in row.inner_text()
+
+
+def test_a_switch_without_scripts_shows_one_window_of_the_chart(origin: str, browser: Browser) -> None:
+    page = _page(browser, java_script_enabled=False)
+    page.goto(origin + "/asset/btc/")
+    shown = page.locator(".window:visible")
+
+    before = shown.get_attribute("id")
+    page.locator('.switch a[href="#24h"]').click()
+
+    assert (before, shown.count(), shown.get_attribute("id")) == ("7d", 1, "24h")
+
+
+def test_an_old_address_leads_a_browser_to_the_page_it_is_a_part_of(origin: str, browser: Browser) -> None:
+    page = _page(browser)
+    page.goto(origin + "/glossary/")
+
+    page.wait_for_url(f"{origin}/methodology/#terms")
+
+    assert page.locator("h1").inner_text() == "How the service reads, forecasts and scores"
 
 
 def test_times_say_the_readers_own_where_it_is_another(origin: str, browser: Browser) -> None:
@@ -252,9 +280,12 @@ def test_times_say_the_readers_own_where_it_is_another(origin: str, browser: Bro
 
 def test_the_docs_search_send_requests_and_show_one_language_at_a_time(origin: str, browser: Browser) -> None:
     page = _page(browser, viewport={"width": 1280, "height": 900})
-    page.goto(origin + "/docs/reasoning/")
+    page.goto(origin + "/docs/free/#reasoning")
 
-    page.get_by_role("tab", name="Python").click()
+    section = page.locator('section[aria-labelledby="reasoning"]')
+    section.get_by_text("Programs").click()
+    section.get_by_role("tab", name="Python").click()
+    page.select_option("select[name=path]", "/api/reasoning.php")
     page.select_option("select[name=asset]", "SOL")
     page.get_by_role("button", name="Send").click()
     page.locator(".try pre").wait_for()

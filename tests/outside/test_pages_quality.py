@@ -25,7 +25,7 @@ MISSING = (
     else ""
 )
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(600), pytest.mark.skipif(bool(MISSING), reason=MISSING)]
-SCORED = ("/", "/arena/", "/docs/main-brain/", "/asset/btc/", "/learn/", "/learn/luck/", PRACTICE, BUYER)
+SCORED = ("/", "/arena/", "/docs/free/", "/asset/btc/", "/learn/", "/learn/luck/", PRACTICE, BUYER)
 SHOWN = (*ONE_OF_EACH, BUYER, BUYER_AGENT)  # the last two are the gateway's
 FAST = 98
 AUDITED = ("performance", "accessibility", "best-practices", "seo")

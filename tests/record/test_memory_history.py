@@ -48,8 +48,6 @@ def test_ticks_of_a_day_are_counted(memory: Memory) -> None:
 
     assert (counts.published_24h, counts.failed_24h, memory.last_tick()) == (1, 3, "a")
     assert memory.last_published_ms() == NOON - HOUR
-    days = memory.exports().minutes_by_day()
-    assert days == {NOON // DAY - 1: 1, NOON // DAY: 2}
 
 
 def numbered(memory: Memory, table: Table, number: int, **values: object) -> None:

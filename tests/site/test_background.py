@@ -24,8 +24,7 @@ from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.site.files.background import BackgroundFiles, Renewed, StaticFiles, TickFiles
 from generator.site.files.pictures import PICTURES, Drawing, Pictures
-from generator.values.hours import Hour
-from tests.support.builders import NOW_MS, full_context
+from tests.support.builders import full_context
 from tests.support.clock import ManualClock
 from tests.support.disks import FailingDisk
 from tests.support.services import opened, with_disk
@@ -224,15 +223,6 @@ def test_examples_are_those_of_the_first_tick_of_a_day() -> None:
 
     assert [examples["/at"]["at"] for examples in made] == ["12:00 on 20", "12:00 on 21"]
     assert made[0].keys() == {*done.free, "/at"}
-
-
-def test_the_sitemap_names_no_day_whose_page_goes_today() -> None:
-    day = 86_400_000
-    hours = tuple(Hour(NOW_MS - back * day, 0, "range", None, "", {}) for back in reversed(range(1, 40)))
-
-    paths = TickFiles(full_context(), FreeBodies({}), {}, hours).days()
-
-    assert (paths[0], paths[-1], len(paths)) == ("/archive/2026-11-19/", "/archive/2026-10-22/", 29)
 
 
 class At(Body):

@@ -245,7 +245,7 @@ def test_pages_and_security_txt_say_where_the_source_is_if_it_is_set() -> None:
     assert all(
         f'<a href="{source}">Source</a>'.encode() in named[page] for page in ("/index.html", "/arena/index.html")
     )
-    assert f'<a href="{source}">the source of this service</a>'.encode() in named["/docs/quickstart/index.html"]
+    assert f'<a href="{source}">the source of this service</a>'.encode() in named["/docs/paid/index.html"]
     assert security_txt(site, AT).startswith(f"# Source of this service: {source}\nContact: ")
     assert b">Source</a>" not in silent["/index.html"]
     assert "Source" not in security_txt(SITE, AT)

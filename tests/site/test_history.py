@@ -8,12 +8,11 @@ import pytest
 
 from generator.brain.reading import NO_AXES, Axes
 from generator.catalog.assets import ASSETS
-from generator.catalog.durations import DAY_MS, HOUR_MS
+from generator.catalog.durations import HOUR_MS
 from generator.catalog.words import MarketSide
 from generator.market.bars import BarFrame
-from generator.site.charts.history import WINDOWS, Lately, history, uptime
+from generator.site.charts.history import WINDOWS, Lately, history
 from generator.site.files.history import FILES, histories, hours_csv
-from generator.site.pages.render import Pages
 from generator.site.words.days import days
 from generator.values.hours import Hour
 from generator.values.ranges import MoveRange
@@ -100,7 +99,7 @@ def test_the_file_of_hours_marks_those_of_a_backtest() -> None:
 
 
 def test_without_bars_there_is_no_chart_and_the_file_is_still_there() -> None:
-    found = histories(replace(full_context(), bars=BarFrame.empty(ASSETS)), (), (), {})
+    found = histories(replace(full_context(), bars=BarFrame.empty(ASSETS)), (), ())
 
     assert not found.figures
     assert set(found.files) == set(FILES) - {f"/asset/{asset.lower()}/feed.xml" for asset in ASSETS}
@@ -114,31 +113,15 @@ def test_an_hour_names_the_kind_of_its_chances_and_one_from_before_kinds_none() 
     assert new.endswith(",holds_four_hours")
 
 
-def test_a_day_is_called_by_what_bitcoin_did_from_its_first_hour_to_its_last() -> None:
+def test_a_day_has_what_bitcoin_did_over_it_and_its_last_headline() -> None:
     known = [replace(hour, headline=f"{place}.") for place, hour in enumerate(HOURS[-10:])]
-    fallen = [*known[:-1], replace(known[-1], prices={"BTC": 95_000.0})]
+    fallen = [*known[:-1], replace(known[-1], prices={"BTC": 95_000.0}, headline="")]
 
-    day = days(fallen, NOW_MS)[0]
+    day = days(fallen)[0]
 
-    assert (day.date, day.name, day.moved) == ("2026-11-20", "20 Nov 2026", "Bitcoin down 2.1%")
-    assert day.headlines[:2] == (("00:53", "0."), ("01:53", "1."))
-    assert days(fallen, NOW_MS)[0].page().title == "20 Nov 2026 so far: Bitcoin down 2.1%"
-    assert days(fallen, NOW_MS + DAY_MS)[0].page().title == "20 Nov 2026: Bitcoin down 2.1%"
-    assert days(known[:1], NOW_MS)[0].page().title == "20 Nov 2026 so far: the first hour"
-
-
-def test_a_day_opens_with_the_headlines_that_are_about_another_situation() -> None:
-    headlines = [f"Crypto is up {size}.0% in a day; Bitcoin is up 1.0%" for size in (1, 2, 3)]
-    situations = ["plain", "plain", "move"]
-    hours = [
-        replace(hour, headline=headline, situation=situation)
-        for hour, headline, situation in zip(HOURS[-3:], headlines, situations, strict=True)
-    ]
-
-    day = days(hours, NOW_MS)[0]
-
-    assert [said for _, said in day.headlines] == headlines
-    assert [said for _, said in day.states] == [headlines[0], headlines[2]]
+    assert (day.date, day.name, day.change) == ("2026-11-20", "20 Nov 2026", "\N{MINUS SIGN}2.07%")
+    assert (day.hours, day.headline) == (10, "8.")
+    assert days(known[:1])[0].change == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -157,48 +140,22 @@ def test_an_hour_is_shown_by_its_label_whatever_its_chance(label: str, chance: f
     assert ('class="tint" fill="url(#btc-24h-range)"' in chart.inner) is (shown == "range")
 
 
-def test_the_page_of_a_day_that_is_over_stays_as_it_was() -> None:
-    past = [replace(hour, headline="Calm.", warm_up=False) for hour in HOURS[:38]]
-    pages, later = Pages(), [replace(hour, warm_up=False) for hour in HOURS[38:]]
-    of = view()
-
-    first, then = (pages.render(replace(of, days=days(kept, NOW_MS))) for kept in (past, [*past, *later]))
-
-    page = "/archive/2026-11-19/index.html"
-    assert first[page] is then[page]
-    assert b"<strong>00:53</strong> Calm." in first[page]
-    assert b'<a href="/archive/2026-11-19/">19 Nov 2026</a>' in then["/archive/index.html"]
-    assert "/archive/2026-11-20/index.html" in then.keys() - first.keys()
-
-
-def test_the_first_full_hour_leaves_the_days_of_the_backtest_in_the_archive() -> None:
+def test_the_first_full_hour_leaves_the_days_of_the_backtest_in_the_list() -> None:
     tested = [replace(hour, warm_up=True) for hour in HOURS]
     first = replace(HOURS[-1], at_ms=NOW_MS, headline="Calm.", warm_up=False)
 
-    found = histories(full_context(), [*tested, first], [first], {}).days
-    page = Rendered(replace(view(), days=found))["/archive/index.html"]
+    found = histories(full_context(), [*tested, first], [first]).days
+    page = Rendered(replace(view(), days=found))["/arena/history/index.html"]
 
     assert [day.tested for day in found] == [False, True, True][: len(found)]
     assert len(found) > 1
     assert page.count(b"backtest, not published") == len(found) - 1
-    assert b"read them, each marked" in page
 
 
-def test_before_the_first_full_hour_the_archive_shows_the_backtest() -> None:
+def test_before_the_first_full_hour_the_list_shows_the_backtest() -> None:
     held = [replace(hour, warm_up=True) for hour in HOURS]
 
-    found = Rendered(replace(view(), days=days(held, NOW_MS)))
+    found = Rendered(replace(view(), days=days(held)))
 
-    assert b"the first line follows at 10:00 UTC" in found["/archive/index.html"]
-    assert b'<th scope="row">19 Nov 2026</th>' in found["/archive/index.html"]
-    assert not any(path.startswith("/archive/2026") for path in found)
-
-
-def test_the_bars_of_the_status_page_leave_out_the_day_of_the_start() -> None:
-    today = NOW_MS // DAY_MS
-
-    bars = str(uptime("uptime", {today - 2: 200, today - 1: 1440, today: 593}, NOW_MS, ""))
-
-    assert "Published in 100.00% of the minutes since 19 Nov" in bars
-    assert bars.count('<rect class="bar"') == 2
-    assert uptime("uptime", {}, NOW_MS, "") is None
+    assert b"the first line follows at 10:00 UTC" in found["/arena/history/index.html"]
+    assert b'<th scope="row">19 Nov 2026</th>' in found["/arena/history/index.html"]

@@ -10,8 +10,6 @@ from generator.arena.concepts import FITS
 from generator.arena.lessons import lesson_of
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.words import Prediction
-from generator.site.words.days import days
-from generator.values.hours import Hour
 from generator.values.rounds import Lesson
 from tests.arena.test_concepts import MONDAY_NOON, NO_ONE, a_round
 from tests.support.page_view import Rendered, view
@@ -66,19 +64,6 @@ def test_lessons_from_before_ideas_are_listed() -> None:
 
     assert "Lessons of finished rounds, newest first" in page
     assert "No round has finished yet" not in page
-
-
-def test_a_day_page_explains_three_of_its_rounds_and_lists_the_others() -> None:
-    hour = Hour(MONDAY_NOON, MONDAY_NOON, "range", None, "Prices stand still.", {"BTC": 60_000.0})
-    other_day = replace(lessons()[0], round_id="BTC-20251123-120000")
-    now_ms = MONDAY_NOON + 8 * HOUR_MS
-
-    listed = days([hour], now_ms, (*lessons(), other_day))
-    page = Rendered(replace(view(), days=listed))["/archive/2025-11-24/index.html"].decode()
-
-    assert page.count('<article class="lesson"') == 3
-    assert page.count('<td class="wide">') == 3
-    assert {shown.lesson.concept for shown in listed[0].lessons.explained} == set(list(FITS)[:3])
 
 
 def test_a_listed_lesson_without_a_call_is_neither_right_nor_wrong() -> None:

@@ -397,7 +397,7 @@ def test_the_arena_shows_how_many_voted_for_what() -> None:
 
 
 def test_the_arena_lists_each_finished_round_as_published() -> None:
-    rows = table(html_of()["/arena/index.html"], "Finished rounds, newest first")
+    rows = table(html_of()["/arena/history/index.html"], "Finished rounds, newest first")
     played = rounds()[:48]
 
     assert len(rows) == len(played)
@@ -420,8 +420,8 @@ def test_the_arena_lists_each_finished_round_as_published() -> None:
 
 def test_the_arena_shows_patterns_and_places_of_the_published_lessons() -> None:
     lessons = body("teacher-lessons")
-    patterns = table(html_of()["/arena/index.html"], "How often brain and people were right, by kind of round")
-    places = table(html_of()["/arena/index.html"], "Voters by the lower end of their 95% interval")
+    patterns = table(html_of()["/arena/history/index.html"], "How often brain and people were right, by kind of round")
+    places = table(html_of()["/arena/history/index.html"], "Voters by the lower end of their 95% interval")
 
     assert [row["Rounds"] for row in patterns] == [row["when"] for row in lessons["patterns"]]
     for row, published in zip(patterns, lessons["patterns"], strict=True):
@@ -539,11 +539,11 @@ def test_the_first_figure_of_the_record_is_the_share_inside_the_90_percent_range
     assert number in plain(html_of()["/index.html"])
 
 
-# The status page
+# The foot
 
 
-def test_the_status_page_shows_each_source_as_published() -> None:
-    text = plain(html_of()["/status/index.html"])
+def test_the_foot_of_the_first_page_shows_each_source_as_published() -> None:
+    text = plain(html_of()["/index.html"])
 
     for row in body("market-regime")["freshness"]["sources"]:
         assert f"{row['name']} {row['kind'].replace('_', ' ')} {row['status']}" in text
@@ -554,7 +554,7 @@ def test_the_status_page_shows_each_source_as_published() -> None:
 
 def terms(ctx: Tick, due: tuple[PredictionMade, ...] | None = None) -> dict[str, str]:
     """Return the sentence of each term of the glossary that has one today."""
-    html = Rendered(ctx, due)["/glossary/index.html"]
+    html = Rendered(ctx, due)["/methodology/index.html"]
     found = re.findall(r"<dt[^>]*>(.*?)</dt>(.*?)(?=<dt|</dl>)", html, re.DOTALL)
     said = {plain(term): re.findall(r"((?:Today|In the replay): .*)", plain(meaning)) for term, meaning in found}
     return {term: examples[0] for term, examples in said.items() if examples}

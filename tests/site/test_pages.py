@@ -10,7 +10,8 @@ import pytest
 from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import STATUSES
 from generator.catalog.endpoints import ENDPOINTS, Endpoint
-from generator.catalog.links import asset_path
+from generator.catalog.links import METHODOLOGY, asset_path, doc_address
+from generator.catalog.pages import DOC_PAGES
 from generator.catalog.products import PRODUCTS, Product
 from generator.catalog.text.answers import DISCLAIMER, WHAT_THIS_IS_NOT
 from generator.catalog.words import SourceMode
@@ -119,7 +120,7 @@ def test_landing_shows_the_reading_its_times_and_every_asset() -> None:
 
 
 def test_docs_link_every_free_endpoint_and_the_price_list_has_every_product() -> None:
-    assert {f"/docs/{endpoint.id}/" for endpoint in ENDPOINTS} <= set(_read(rendered()["/docs/index.html"]).addresses)
+    assert {doc_address(endpoint.id) for endpoint in ENDPOINTS} <= set(_read(rendered()["/docs/index.html"]).addresses)
     assert all(f"{product.price_display}" in _text(rendered()["/pricing/index.html"]) for product in PRODUCTS)
 
 
@@ -162,26 +163,21 @@ def test_names_from_outside_are_escaped() -> None:
 
 
 def test_docs_name_every_endpoint_product_and_status() -> None:
-    pages = {path: _text(html) for path, html in rendered().items() if path.startswith("/docs/") and path.endswith("l")}
+    overview, free, paid = (_text(rendered()[page.file]) for page in DOC_PAGES)
 
-    assert all(row.condition.replace("`", "") in pages["/docs/errors/index.html"] for row in STATUSES)
-    assert all(row.when_not_to_use in pages[f"/docs/{row.id}/index.html"] for row in ENDPOINTS)
-    assert all(WHAT_THIS_IS_NOT in pages[f"/docs/{row.id}/index.html"] for row in PRODUCTS)
-
-
-def test_addresses_inside_the_docs_of_before_still_lead_somewhere() -> None:
-    ids = set(_read(rendered()["/docs/index.html"]).ids)
-
-    assert {row.id for row in ENDPOINTS} | {row.id for row in PRODUCTS} <= ids
-    assert {"start", "free", "paid", "flow", "errors", "limits", "versions", "types"} <= ids
+    assert all(row.condition.replace("`", "") in overview for row in STATUSES)
+    assert all(row.when_not_to_use in free for row in ENDPOINTS)
+    assert WHAT_THIS_IS_NOT in paid
+    assert all(row.what_this_is in paid for row in PRODUCTS)
 
 
 @pytest.mark.parametrize("row", [*ENDPOINTS, *PRODUCTS], ids=lambda row: row.id)
 def test_docs_explain_every_field_of_every_answer(row: Endpoint | Product) -> None:
-    waiting, html = [f"/docs/{row.id}/", "/docs/types/"], ""
+    page = doc_address(row.id).partition("#")[0]
+    waiting, html = [page, METHODOLOGY], ""
     for path in waiting:
         html += rendered()[f"{path}index.html"].decode()
-        waiting += {link for link in re.findall(r'href="(/docs/[^"#]+)#object-', html) if link not in waiting}
+        waiting += {link for link in re.findall(r'href="(/[^"#]+)#object-', html) if link not in waiting}
 
     names = set(re.findall(r'<th scope="row"><code>(\w+)</code>', html))
     assert set(re.findall(r'#(object-[^"]+)"', html)) <= set(re.findall(r'id="(object-[^"]+)"', html))
@@ -202,12 +198,12 @@ def test_docs_show_an_answer_of_this_tick_and_no_paid_one() -> None:
 
     files = Rendered(shown)
 
-    assert '"trend": "sideways"' in _text(files["/docs/market-regime/index.html"])
+    assert '"trend": "sideways"' in _text(files["/docs/free/index.html"])
     assert not any(b"paid words" in content for content in files.values())
 
 
-def test_status_page_names_each_source_with_its_fault() -> None:
-    text = _text(rendered()["/status/index.html"])
+def test_the_foot_names_each_source_with_its_fault() -> None:
+    text = _text(rendered()["/index.html"])
 
     assert "simulated-b open interest failed unknown no answer within 5 s" in text
     assert "1,438 ticks" in text
@@ -238,6 +234,6 @@ def test_every_asset_that_pages_ask_for_is_published() -> None:
 
 
 def test_reasons_for_what_is_missing_name_their_assets() -> None:
-    text = _text(Rendered(view_of(CONTEXTS["missing_asset"]()))["/status/index.html"])
+    text = _text(Rendered(view_of(CONTEXTS["missing_asset"]()))["/index.html"])
 
     assert "HBAR: no venue lists it now" in text

@@ -77,7 +77,7 @@ def test_real_and_simulated_voters_are_rated_apart_on_the_arena_and_the_record()
     rows: list[Any] = [{**row, "simulated_votes": six} if any(row["votes"].values()) else row for row in base.rounds]
     files = Rendered(replace(base, rounds=rows))
 
-    arena_page, record = (_text(files[f"{path}index.html"]) for path in ("/arena/", "/track-record/"))
+    arena_page, record = (_text(files[f"{path}index.html"]) for path in ("/arena/history/", "/track-record/"))
 
     assert "6 real, 6 simulated" in arena_page  # 12 votes in all, 7 bullish: 6 of those are real
     for who in ("Real voters", "Simulated voters"):
@@ -106,7 +106,7 @@ def test_nothing_of_a_sealed_forecast_is_on_the_arena_page() -> None:
 
 
 def test_history_keeps_misses_and_void_rounds_with_their_reason() -> None:
-    text = _page("/arena/")
+    text = _page("/arena/history/")
     table = "".join(text.split("Finished rounds, newest first")[1:])
 
     assert table.count("wrong") > 10
@@ -164,7 +164,7 @@ def test_a_crowd_that_an_earlier_version_locked_has_no_counts_and_says_none() ->
 
 
 def test_patterns_and_places_stand_with_their_counts_and_intervals() -> None:
-    text = _page("/arena/")
+    text = _page("/arena/history/")
 
     assert "all rounds with a call and a crowd 46 39.1% 34.8% 30.4% Neither was right more often." in text
     assert "AAAAAA…BBBB 58.5% of 41 (95% interval 51.4 to 65.7%) provisional" in text
@@ -172,12 +172,12 @@ def test_patterns_and_places_stand_with_their_counts_and_intervals() -> None:
 
 
 def test_an_arena_where_nothing_was_played_says_so() -> None:
-    text = _page("/arena/", nothing_yet())
+    text, history = (_page(path, nothing_yet()) for path in ("/arena/", "/arena/history/"))
 
     assert "No round is live" in text
     assert "No round takes votes at the moment" in text
-    assert "No round since the start has been scored yet" in text
-    assert "None" not in text.replace("None yet.", "")
+    assert "No round since the start has been scored yet" in history
+    assert "None" not in (text + history).replace("None yet.", "")
 
 
 @pytest.mark.parametrize("name", CONTEXTS)
@@ -185,7 +185,7 @@ def test_pages_of_every_state_have_no_holes(name: str) -> None:
     of = replace(view_of(CONTEXTS[name](), rounds(3), predictions(2)), reference=Reference({}))
     files = dict(Rendered(of))  # every page can be made
 
-    for path in ("/", "/arena/", "/track-record/", "/learn/", "/status/"):
+    for path in ("/", "/arena/", "/arena/history/", "/track-record/", "/learn/"):
         # "None yet." and "None has ended yet." are sentences of ours; a hole is alone.
         text = re.sub(r"None (?=yet|has ended)", "", _text(files[f"{path}index.html"]))
         assert not {"None", "nan", "NaN", "inf", "Undefined"} & set(re.findall(r"\w+", text)), path

@@ -16,8 +16,8 @@ import pytest
 
 from generator.catalog import examples
 from generator.catalog.endpoints import ENDPOINTS, Endpoint
+from generator.catalog.links import DOCS_FREE, DOCS_PAID, METHODOLOGY, doc_address
 from generator.catalog.money import usdc_amount
-from generator.catalog.pages import TYPES
 from generator.catalog.products import PRODUCTS, Product
 from generator.compose.body import encode
 from tests.support.builders import CONTEXTS
@@ -96,11 +96,22 @@ def test_every_endpoint_and_product_has_curl_python_and_javascript(page: str) ->
 
 
 @pytest.mark.parametrize("row", [*ENDPOINTS, *PRODUCTS], ids=lambda row: row.id)
-def test_the_page_of_an_endpoint_is_short_as_markdown(row: Endpoint | Product) -> None:
-    twin = rendered()[f"/docs/{row.id}/index.md"].decode()
-    limit = 5_200 if row.id == "statistics" else 4_200  # tokens; every record of the service is in that one
+def test_the_section_of_an_endpoint_is_short_as_markdown(row: Endpoint | Product) -> None:
+    page = doc_address(row.id).partition("#")[0]
+    title = row.name if isinstance(row, Endpoint) else row.title
+    sections = rendered()[f"{page}index.md"].decode().split("\n## ")
+    # Tokens; every record of the service is in the one, every reading in the other.
+    limit = {"statistics": 5_200, "x402-atlas": 5_200}.get(row.id, 4_200)
 
-    assert len(twin) / 4 < limit  # four characters a token
+    section = next(text for text in sections if text.startswith(f"{title}\n"))
+
+    assert len(section) / 4 < limit  # four characters a token
+
+
+def section_of(row: Endpoint | Product) -> str:
+    page = doc_address(row.id).partition("#")[0]
+    html = rendered()[f"{page}index.html"].decode()
+    return html.split(f'<section aria-labelledby="{row.id}">')[1].split("</section>", maxsplit=1)[0]
 
 
 class _Links(HTMLParser):
@@ -130,36 +141,39 @@ class _Links(HTMLParser):
             self.rows[self.row] += data
 
 
-@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda row: row.id)
-def test_each_key_of_an_example_answer_leads_to_the_row_that_has_its_meaning(endpoint: Endpoint) -> None:
-    shown = _Links(rendered()[f"/docs/{endpoint.id}/index.html"].decode())
-    shared = _Links(rendered()["/docs/types/index.html"].decode())
+@pytest.mark.parametrize("row", [*ENDPOINTS, *PRODUCTS], ids=lambda row: row.id)
+def test_each_key_of_an_example_answer_leads_to_the_row_that_has_its_meaning(row: Endpoint | Product) -> None:
+    own = doc_address(row.id).partition("#")[0]
+    rows = {page: _Links(rendered()[f"{page}index.html"].decode()).rows for page in (DOCS_FREE, DOCS_PAID, METHODOLOGY)}
+    shown = _Links(section_of(row))
 
-    assert len(shown.links) >= 10
+    assert len(shown.links) >= 5
     for address, meaning in shown.links:
         page, anchor = address.split("#")
-        rows = shared.rows if page == TYPES else shown.rows
-        assert page in {"", TYPES} or page.startswith("/docs/"), address
-        if page in {"", TYPES}:
-            assert rows[anchor].strip().endswith(meaning), address
+        assert rows[page or own][anchor].strip().endswith(meaning), address
 
 
-def test_the_fields_of_an_answer_come_before_those_that_describe_it() -> None:
-    text = rendered()["/docs/market-regime/index.html"].decode()
+@pytest.mark.parametrize("row", [*ENDPOINTS, *PRODUCTS], ids=lambda row: row.id)
+def test_an_endpoint_has_an_answer_programs_and_its_fields_in_this_order(row: Endpoint | Product) -> None:
+    text = section_of(row)
 
-    example, fields = text.index('id="example"'), text.index('id="fields"')
-    folded = text.index("that describe the answer itself")
+    places = [text.index(words) for words in ('aria-label="Answer of', 'class="tabs"', f'<tr id="{row.id}.')]
 
-    assert example < text.index('id="read"') < text.index('id="about"') < fields < folded
-    assert fields < text.index('id="fields.regime"') < folded < text.index('id="fields.agent_guidance"')
+    assert places == sorted(places)
+
+
+def test_fields_that_describe_the_answer_come_last() -> None:
+    text = section_of(ENDPOINTS[0])
+
+    assert text.index('id="market-regime.regime"') < text.index('id="market-regime.agent_guidance"')
 
 
 def test_the_purchase_on_the_page_has_the_address_of_this_site() -> None:
-    text = rendered()["/docs/paying/index.html"].decode()
+    text = rendered()["/docs/paid/index.html"].decode()
 
     assert "Host: 127.0.0.1:8402" in text
     assert '"url": "http://127.0.0.1:8402/api/x402-market-regime.php"' in html.unescape(text)
-    assert "degraded" not in text
+    assert "degraded" not in text.split('id="flow"')[1]
 
 
 def test_the_quickstart_starts_what_the_readme_starts_and_installs_what_ci_tests() -> None:
@@ -177,7 +191,7 @@ def test_the_quickstart_asks_this_service_only_where_its_money_is_play(lent: str
     base = view()
     site = replace(base.ctx.site, base_url="http://x.test", network="testnet", devnet=lent)
 
-    made = Rendered(replace(base, ctx=replace(base.ctx, site=site)))["/docs/quickstart/index.html"].decode()
+    made = Rendered(replace(base, ctx=replace(base.ctx, site=site)))["/docs/paid/index.html"].decode()
 
     text = html.unescape(made)
     assert f'get("{origin}/api/' in text
@@ -185,25 +199,18 @@ def test_the_quickstart_asks_this_service_only_where_its_money_is_play(lent: str
 
 
 @pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.id)
-def test_the_quickstart_names_a_cap_for_each_product_that_covers_its_price(product: Product) -> None:
-    page = html.unescape(rendered()["/docs/quickstart/index.html"].decode())
-    row = re.search(rf'<tr><th scope="row">{re.escape(product.title)}</th>.*?</tr>', page)
+def test_each_product_names_a_cap_that_covers_its_price(product: Product) -> None:
+    text = html.unescape(section_of(product))
+    caps = (f"max_amount({product.price_atomic})", f'maxAmountPerPayment: "${usdc_amount(product.price_atomic)}"')
 
-    assert row is not None
-    cells = re.findall(r"<code>(.*?)</code>", row[0])
-
-    assert cells == [
-        product.path,
-        f"max_amount({product.price_atomic})",
-        f'maxAmountPerPayment: "${usdc_amount(product.price_atomic)}"',
-    ]
-    assert cells[1] in examples.paid_python("", product)
-    assert cells[2] in examples.paid_javascript("", product)
+    for cap, program in zip(caps, (examples.paid_python, examples.paid_javascript), strict=True):
+        assert f"<code>{cap}</code>" in text
+        assert cap in program("", product)
 
 
 @in_loop
 async def test_the_purchase_on_the_page_has_the_form_of_one_of_this_version(tmp_path: Path) -> None:
-    text = rendered()["/docs/paying/index.html"].decode()
+    text = rendered()["/docs/paid/index.html"].decode()
     async with gateway_app(tmp_path) as home:
         terms = decode_header((await home.get(PRODUCTS[0].path)).headers["PAYMENT-REQUIRED"])
 

@@ -24,7 +24,7 @@ from tests.support.builders import HOUR_MS
 from tests.support.page_view import Rendered, rendered, view
 
 BASE = "http://127.0.0.1:8402"
-OF_NOW = {"/", "/arena/", "/status/"}
+OF_NOW = {"/", "/arena/"}
 
 
 @pytest.fixture(scope="module")
@@ -140,10 +140,10 @@ def test_a_new_outcome_reaches_the_track_record_at_once() -> None:
 
 def test_the_changelog_page_shows_what_the_file_lists(files: Mapping[str, bytes]) -> None:
     written = versions((Path(__file__).parents[2] / "CHANGELOG.md").read_text())
-    html = files["/changelog/index.html"].decode()
+    html = files["/docs/index.html"].decode()
 
     assert written[0].number == CATALOG_VERSION
-    assert all(f'<h2 id="v{version.number}">' in html for version in written)
+    assert all(f'<details id="v{version.number}">' in html for version in written)
     assert all(version.summary and version.changes for version in written)
 
 

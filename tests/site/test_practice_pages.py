@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from generator.catalog.downloads import RecordFile
-from generator.site.pages.practice import EXAMPLES, FIRST_ITEMS, class_view, own_months, practice_view
+from generator.site.pages.practice import EXAMPLES, FIRST_ITEMS, own_months, practice_view, sheet_for_class
 from generator.site.resources import Assets, ShippedMonth
 from tests.support.page_view import Rendered, rendered, view
 
@@ -74,15 +74,15 @@ def test_each_month_of_the_own_record_has_a_sheet_for_a_class() -> None:
         file("practice-truths", "2026-11", "/files/practice/2026-11-a-truths.json"),
     ]
 
-    with_own = Rendered(replace(view(), months=files))["/learn/practice/class/index.html"].decode()
+    with_own = Rendered(replace(view(), months=files))["/learn/practice/index.html"].decode()
 
-    listed = json.loads(html.unescape(re.findall(r'data-months="([^"]*)"', with_own)[0]))
+    listed = json.loads(html.unescape(re.findall(r'id="class" data-months="([^"]*)"', with_own)[0]))
     assert [(month["month"], month["items"], month["truths"]) for month in listed] == [
         ("2026-11", files[0].path, files[1].path)
     ]
-    assert 'href="/learn/practice/class/?month=2026-11"' in with_own
+    assert 'href="/learn/practice/?month=2026-11#class"' in with_own
     assert "practice-class.js" in with_own
-    assert "practice-class.js" not in rendered()["/learn/practice/class/index.html"].decode()
+    assert "practice-class.js" not in rendered()["/learn/practice/index.html"].decode()
 
 
 def test_an_hour_to_read_says_what_came_and_whether_the_range_held_it() -> None:
@@ -101,7 +101,7 @@ def test_an_hour_to_read_says_what_came_and_whether_the_range_held_it() -> None:
 
 def test_the_key_of_the_sheet_is_of_its_hours_and_of_no_example() -> None:
     items, truths = shipped()
-    sheet = class_view(ShippedMonth.load(), (), "simulated").sheet
+    sheet = sheet_for_class(ShippedMonth.load(), (), "simulated").hours
     of_sheet = items[-EXAMPLES - len(sheet) : -EXAMPLES]
 
     assert len(sheet) == 10

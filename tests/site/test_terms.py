@@ -7,7 +7,7 @@ from generator.catalog.words import SourceMode
 from generator.site.pages.terms import with_terms_linked
 from tests.support.page_view import Rendered, view, with_body
 
-FUNDING = '<a class="term" href="/glossary/#term-funding">'
+FUNDING = '<a class="term" href="/methodology/#term-funding">'
 
 
 def test_a_term_is_linked_where_the_prose_first_uses_it() -> None:
@@ -44,7 +44,7 @@ def test_the_glossary_gives_today_s_example_from_the_bodies_of_the_release() -> 
     assets = {**body.assets, "BTC": futures.model_copy(update={"funding": falling})}
     negative = with_body(base, "/api/derivatives.php", body.model_copy(update={"assets": assets}))
 
-    shown, turned = (Rendered(one)["/glossary/index.md"].decode() for one in (base, negative))
+    shown, turned = (Rendered(one)["/methodology/index.md"].decode() for one in (base, negative))
 
     rate = futures.funding.rate_8h_percent
     assert rate > 0
@@ -53,5 +53,7 @@ def test_the_glossary_gives_today_s_example_from_the_bodies_of_the_release() -> 
 
 
 def test_a_term_whose_fact_is_unknown_has_no_example_and_a_replay_is_not_today() -> None:
-    assert "Today" not in Rendered(view(empty=True))["/glossary/index.md"].decode()
-    assert "In the replay: the regime is range." in Rendered(view(SourceMode.RECORDED))["/glossary/index.md"].decode()
+    assert "Today" not in Rendered(view(empty=True))["/methodology/index.md"].decode()
+    assert (
+        "In the replay: the regime is range." in Rendered(view(SourceMode.RECORDED))["/methodology/index.md"].decode()
+    )

@@ -35,7 +35,7 @@ def replayed(moved_ms: int | None = None) -> PageView:
         Hour(at_ms, at_ms - OFFSET_MS, "range", None, "A quiet day.", {"BTC": 97_000.0 + at_ms % 7}, warm_up=False)
         for at_ms in range(START_MS - 30 * HOUR_MS, START_MS, HOUR_MS)
     ]
-    return replace(view_of(ctx, rounds(), predictions()), days=days(hours, NOW_MS, lessons))
+    return replace(view_of(ctx, rounds(), predictions()), days=days(hours))
 
 
 @cache
@@ -51,7 +51,7 @@ def dates(html: str) -> Iterator[tuple[datetime, datetime | None]]:
             yield datetime.fromisoformat(wall), datetime.fromisoformat(market) if market else None
 
 
-@pytest.mark.parametrize("page", ["/arena/index.html", "/learn/index.html", "/track-record/index.html"])
+@pytest.mark.parametrize("page", ["/arena/history/index.html", "/learn/index.html", "/track-record/index.html"])
 def test_each_round_and_forecast_of_a_replay_has_both_its_dates(page: str) -> None:
     of_rounds = [(wall, market) for wall, market in dates(pages()[page].decode()) if wall.year == 2026]
 
@@ -61,7 +61,7 @@ def test_each_round_and_forecast_of_a_replay_has_both_its_dates(page: str) -> No
 
 def test_no_page_of_a_replay_has_a_round_whose_prices_have_no_date() -> None:
     htmls = {path: html.decode() for path, html in pages().items() if path.endswith(".html")}
-    own_clock = {path for path in htmls if path.startswith(("/status/", "/docs/"))}
+    own_clock = {path for path in htmls if path.startswith("/docs/")}
 
     alone = [path for path, html in htmls.items() for wall, market in dates(html) if wall.year == 2026 and not market]
 
@@ -69,10 +69,8 @@ def test_no_page_of_a_replay_has_a_round_whose_prices_have_no_date() -> None:
 
 
 def test_a_day_of_a_replay_names_the_days_of_its_prices() -> None:
-    of_day = pages()["/archive/2026-11-20/index.md"].decode()
-    of_all = pages()["/archive/index.md"].decode()
+    of_all = pages()["/arena/history/index.md"].decode()
 
-    assert "The prices are of 7 Jun 2025, 21:10 to 8 Jun 2025, 05:10 UTC." in of_day
     assert "prices of 7 Jun 2025, 21:10 to 8 Jun 2025, 05:10 UTC" in of_all
 
 
@@ -85,7 +83,7 @@ def test_every_page_of_a_replay_says_how_far_its_clock_is_ahead() -> None:
 def test_a_round_from_before_the_replay_was_moved_has_no_date_of_its_prices() -> None:
     moved_ms = START_MS - 5 * HOUR_MS
 
-    html = Rendered(replayed(moved_ms))["/arena/index.html"].decode()
+    html = Rendered(replayed(moved_ms))["/arena/history/index.html"].decode()
 
     found = {wall: market for wall, market in dates(html) if wall.year == 2026}
     assert {wall.timestamp() * 1000 < moved_ms for wall, market in found.items() if market is None} == {True}
@@ -94,7 +92,7 @@ def test_a_round_from_before_the_replay_was_moved_has_no_date_of_its_prices() ->
 
 
 def test_a_market_without_a_replay_has_one_clock() -> None:
-    arena = rendered(SourceMode.SIMULATED)["/arena/index.html"].decode()
+    arena = rendered(SourceMode.SIMULATED)["/arena/history/index.html"].decode()
 
     assert {market for _, market in dates(arena)} == {None}
     assert "clock of the replay" not in arena

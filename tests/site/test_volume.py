@@ -72,7 +72,7 @@ def test_every_page_has_the_notice_once(state: str) -> None:
 @pytest.mark.parametrize("state", STATES)
 def test_a_term_leads_to_the_glossary_once_a_page(state: str) -> None:
     for path, html in pages(state).items():
-        linked = Counter(re.findall(r'href="(/glossary/#[^"]+)"', html))
+        linked = Counter(re.findall(r'href="(/methodology/#term-[^"]+)"', html))
 
         assert {term: times for term, times in linked.items() if times > 1} == {}, path
 

@@ -128,15 +128,14 @@ def test_the_page_has_each_week_and_says_what_a_backtest_is() -> None:
     ended = explained(made("BTC", 3, 1.2))
     shown = Rendered(replace(view(), weeks=(replace(ended, begin_ms=BEGIN + WEEK_MS, over=False, tested=True), ended)))
 
-    page = shown["/learn/week/index.html"].decode()
+    page = shown["/learn/index.html"].decode()
 
     text = re.sub(r"<[^>]+>", "", page)
     assert page.index('id="2026-w48"') < page.index('id="2026-w47"')
-    assert page.count('<article class="lesson"') == 6
+    assert page.count('<article class="lesson" aria-labelledby="2026-w4') == 6
     assert text.count("In a backtest before the start:") == 1
     assert 'href="/learn/' in page
-    assert "Too few hours" in rendered()["/learn/week/index.html"].decode()
-    assert 'href="/learn/week/"' in rendered()["/learn/index.html"].decode()
+    assert "Too few hours" in rendered()["/learn/index.html"].decode()
 
 
 def test_a_week_that_is_over_is_one_entry_that_stays_through_a_flood_of_rounds() -> None:
@@ -163,7 +162,7 @@ def test_a_week_that_is_over_is_one_entry_that_stays_through_a_flood_of_rounds()
     assert name.endswith(":week:2026-W47")
     assert first[name] == later[name]
     assert {item["_emi"]["kind"] for item in first.values()} == {"round", "week", "practice"}
-    assert first[name]["url"].endswith("/learn/week/#2026-w47")
+    assert first[name]["url"].endswith("/learn/#2026-w47")
     assert ended.surprises[0].title in first[name]["content_html"]
     assert len(first) == len(later) == ENTRIES
     days = [item for name, item in later.items() if ":practice:" in name]

@@ -31,6 +31,7 @@ from generator.compose.body import Body
 from generator.compose.free import FreeBodies
 from generator.compose.tick import Tick
 from generator.market.observation import SourceHealth
+from generator.site.files.sample import bundled_as_sold
 from generator.site.pages.recipes import PageView
 from generator.site.pages.render import Pages
 from generator.site.words.reference import Reference
@@ -87,7 +88,9 @@ def rendered(mode: SourceMode = SourceMode.SIMULATED, *, known: bool = True, emp
 def view_of(ctx: Tick, rounds: Sequence[PublishedRound] = (), predictions: Sequence[PredictionMade] = ()) -> PageView:
     """The pages of a tick and what was played before it."""
     bodies = FreeBodies(compose_free(ctx))
-    return PageView(ctx=ctx, bodies=bodies, reference=reference(), rounds=rounds, predictions=predictions)
+    return PageView(
+        ctx=ctx, bodies=bodies, reference=reference(), sold=bundled_as_sold(), rounds=rounds, predictions=predictions
+    )
 
 
 def with_body(base: PageView, path: str, body: Body) -> PageView:

@@ -84,7 +84,7 @@ def leaving(frame: BarFrame, engine: Engine, said: Said, ground: Ground) -> Leav
     ctx = context_of(frame, said.row, engine, reading, changes)
     free = compose_free(ctx)
     regime = FreeBodies(free).market_regime
-    drawn = histories(ctx, (), (), {})
+    drawn = histories(ctx, (), ())
     pictures = drawings(ctx, regime, drawn.charts)
 
     texts = [

@@ -19,7 +19,7 @@ from generator.record.memory.ballots import locked_votes
 from generator.record.memory.database import READING, name_of, translated
 from generator.record.memory.rows import values_in, within
 from generator.values.hours import Hour, PredictionMade
-from generator.values.rounds import Lesson, Round
+from generator.values.rounds import Round
 from generator.values.rows import RoundInTheRecord
 from generator.values.votes import Votes
 
@@ -108,21 +108,11 @@ class Exports:
         with translated(self._name), self._engine.connect() as connection, connection.begin():
             return tuple(hour for hour in history.hours(connection, since_ms, FOREVER_MS) if not hour.warm_up)
 
-    def published_lessons(self, since_ms: int) -> tuple[Lesson, ...]:
-        """Return the lessons made from a time on, oldest first, without those of a backtest."""
-        with translated(self._name), self._engine.connect() as connection, connection.begin():
-            return rounds.lessons_since(connection, since_ms)
-
     def logged_hours(self, since_ms: int, until_ms: int, kinds: Sequence[str]) -> tuple[str, list[bytes]]:
         """Return the log's name, empty without a log, and its entries of some kinds about hours in [since, until)."""
         with translated(self._name), self._engine.connect() as connection, connection.begin():
             origin, _ = log.keys(connection)
             return origin, log.about_hours(connection, since_ms, until_ms, kinds)
-
-    def minutes_by_day(self) -> dict[int, int]:
-        """Return the minutes in which a tick was published, by the number of the day."""
-        with translated(self._name), self._engine.connect() as connection, connection.begin():
-            return history.minutes_by_day(connection)
 
     def notes(self) -> dict[str, str]:
         """Return what was noted of months given away: name without its prefix -> text."""

@@ -62,14 +62,6 @@ def last_tick(connection: Connection) -> str | None:
     return tick_id
 
 
-def minutes_by_day(connection: Connection) -> dict[int, int]:
-    """Return the minutes in which a tick was published, by the number of the day."""
-    c = t.ticks.c
-    day = (c.at_ms // DAY_MS).label("day")
-    query = select(day, func.count(distinct(c.at_ms // MINUTE_MS))).where(c.ok.is_(True))
-    return {int(row[0]): int(row[1]) for row in connection.execute(query.group_by(day))}
-
-
 def _missed(connection: Connection, now_ms: int) -> int:
     """Count the minutes before this one, of 24 hours and since the first tick, in which no tick began."""
     c = t.ticks.c

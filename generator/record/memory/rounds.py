@@ -110,13 +110,6 @@ def newest_lessons(connection: Connection, limit: int) -> tuple[Lesson, ...]:
     return values_in(connection, Lesson, _NEWEST_LESSONS_FIRST, {"most": limit})
 
 
-def lessons_since(connection: Connection, since_ms: int) -> tuple[Lesson, ...]:
-    """Return the lessons of live rounds made from a time on, oldest first."""
-    c = t.lessons.c
-    query = select(t.lessons).where(c.created_ms >= since_ms, c.warm_up.is_(False)).order_by(c.id)
-    return values_in(connection, Lesson, query)
-
-
 def concepts_by_recency(connection: Connection) -> tuple[Concept, ...]:
     """Return the ideas of all lessons, each once, that of the newest lesson first."""
     numbers = connection.execute(_NEWEST_LESSONS).one()

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from generator.brain.label import REGIMES
 from generator.catalog.assets import ASSET_NAMES
-from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS, WEEK_MS
+from generator.catalog.durations import DAY_MS, HOUR_MS, WEEK_MS
 from generator.catalog.formats import moment, rounded
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.figures import UNKNOWN, percent, price
@@ -34,7 +34,6 @@ _SMALL_LETTER: Final = 7.4  # and elsewhere
 _LINE: Final = 24.0  # and a line
 _BAND: Final = Markup('<rect class="tint" fill="url(#{})" x="{:.1f}" y="{:g}" width="{:.1f}" height="{:g}"/>')
 _SWATCH: Final = Markup('<rect class="chance" fill="url(#{})" x="{:.0f}" y="{:g}" width="16" height="14"/>')
-_DAY: Final = Markup('<rect class="bar{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="1" data-tip="{}"/>')
 _PATTERN: Final = Markup(
     '<pattern id="{}-{}" width="8" height="8" patternUnits="userSpaceOnUse"><rect class="r-{}" width="8" height="8"/>'
     "{}</pattern>"
@@ -47,7 +46,6 @@ _MARKS: Final = {
     RegimeLabel.HIGH_VOLATILITY: Markup('<circle class="r-dot" cx="4" cy="4" r="1.6"/>'),
     RegimeLabel.TRANSITION: Markup('<path class="r-hatch" d="M-2 6l4 4M0 0l8 8M6 -2l4 4"/>'),
 }
-UPTIME_DAYS: Final = 90
 Point = tuple[int, float]  # UTC milliseconds and a value
 Fan = list[tuple[int, tuple[float, ...]]]  # UTC milliseconds, and the prices low 90%, low 50%, high 50%, high 90%
 Value = TypeVar("Value")
@@ -225,45 +223,6 @@ def line_chart(name: str, title: str, unit: str, points: Sequence[Point], source
         rows=tuple(rows[:: max(1, len(rows) // 30)]),
     )
     return Chart(caption, Markup("").join(parts), 256)
-
-
-def uptime(name: str, minutes: Mapping[int, int], now_ms: int, source: str) -> Chart | None:
-    """Draw the share of minutes with a published tick, a bar a day; None before the first."""
-    today = now_ms // DAY_MS
-    first_day = min(minutes, default=today) + 1  # the day of the start is not whole
-    days = range(max(first_day, today - UPTIME_DAYS + 1), today + 1)
-    if not days:
-        return None
-
-    shares = {}
-    for day in days:
-        end_ms = min(now_ms, (day + 1) * DAY_MS)
-        so_far = max(1, (end_ms - day * DAY_MS) // MINUTE_MS)
-        shares[day] = min(1.0, minutes.get(day, 0) / so_far)
-    percents = {day: percent(100 * share, 2) for day, share in shares.items()}
-
-    step = WIDTH / UPTIME_DAYS
-    parts = [line("base", (0, 80), (WIDTH, 80))]
-    for day, share in shares.items():
-        left = WIDTH - (today - day + 1) * step
-        height = max(2.0, 64 * share)
-        short = " short" if share < 0.99 else ""
-        tip = f"{moment(day * DAY_MS):%-d %b}: published in {percents[day]} of minutes"
-        parts.append(_DAY.format(short, left, 80 - height, step - 1.5, height, tip))
-    parts.append(text("tick", 0, 104, f"{UPTIME_DAYS} days ago"))
-    parts.append(text("tick", WIDTH, 104, "today", "end"))
-
-    mean = percent(100 * sum(shares.values()) / len(shares), 2)
-    since = f"{moment(days[0] * DAY_MS):%-d %b}"
-    caption = Caption(
-        name=name,
-        finding=f"Published in {mean} of the minutes since {since}",
-        desc="A bar for each day, as tall as the share of its minutes in which a release was published.",
-        source=source,
-        columns=("Day", "Minutes with a release"),
-        rows=tuple((f"{moment(day * DAY_MS):%-d %b %Y}", percents[day]) for day in reversed(days)),
-    )
-    return Chart(caption, Markup("").join(parts), 112, wide=True)
 
 
 def _short(value: float) -> str:

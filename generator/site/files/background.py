@@ -32,7 +32,7 @@ from generator.site.files.table import described
 from generator.site.openapi.document import openapi, openapi_yaml
 from generator.site.openapi.files import files_document
 from generator.site.openapi.slices import slices
-from generator.site.words.days import DAYS_KEPT, archived_since_ms, day_path, kept_since_ms
+from generator.site.words.days import listed_since_ms
 from generator.site.words.reference import Reference
 from generator.site.words.weeks import SETTLED_MS, Week, week, week_begins
 from generator.values.hours import Hour, PredictionMade
@@ -48,10 +48,11 @@ _PICTURES: Final = tuple(row.path for row in PICTURES.values())
 
 @dataclass(frozen=True, slots=True)
 class StaticFiles:
-    """Files that change once a day, and the fields of every answer as their OpenAPI has them."""
+    """Files that change once a day, the fields of every answer as their OpenAPI has them, and paid ones as examples."""
 
     files: Mapping[str, bytes] = field(default_factory=dict)
     reference: Reference = field(default_factory=partial(Reference, {}))
+    sold: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by path
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +65,6 @@ class TickFiles:
     hours: tuple[Hour, ...] = ()
     rounds: Sequence[RoundInTheRecord] = ()
     due: Sequence[PredictionMade] = ()
-
-    def days(self) -> list[str]:
-        """Return the paths of the days that have a page until tomorrow, newest first."""
-        published = (hour for hour in reversed(self.hours) if not hour.warm_up)
-        paths = dict.fromkeys(day_path(hour.at_ms) for hour in published)
-        return list(paths)[: DAYS_KEPT - 1]
 
     def examples(self) -> dict[str, Any]:
         """Return the free bodies as the guide for agents shows them, by path."""
@@ -146,7 +141,7 @@ class BackgroundFiles:
         memory: Memory,
         last_good: LastGoodFiles | None = None,
         *,
-        static: Callable[[Site, Mapping[str, Any], datetime, Sequence[str]], StaticFiles] | None = None,
+        static: Callable[[Site, Mapping[str, Any], datetime], StaticFiles] | None = None,
         draw: Callable[[Mapping[str, Drawing]], Pictures] = pictures,
     ) -> None:
         self._memory = memory
@@ -223,7 +218,7 @@ class BackgroundFiles:
         yield _Job(
             self._static,
             key=at.date(),
-            make=lambda: self._make_static(site, tick.examples(), at, tick.days()),
+            make=lambda: self._make_static(site, tick.examples(), at),
         )
         yield _Job(self._histories, key=seconds // CHARTS_S, make=lambda: self._make_histories(tick))
         yield _Job(
@@ -254,9 +249,8 @@ class BackgroundFiles:
         context = tick.context
         now_ms = context.freshness.generated_ms
         exports = self._memory.exports()
-        published = exports.published_hours(archived_since_ms(now_ms))
-        lessons = exports.published_lessons(kept_since_ms(now_ms))
-        drawn = histories(context, tick.hours, published, exports.minutes_by_day(), lessons)
+        published = exports.published_hours(listed_since_ms(now_ms))
+        drawn = histories(context, tick.hours, published)
 
         news = asset_feeds(context.site, context.observation.mode, tick.rounds, tick.due, moment(now_ms))
         return replace(drawn, files={**drawn.files, **news})
@@ -289,7 +283,7 @@ class BackgroundFiles:
         )
 
 
-def static_files(site: Site, examples: Mapping[str, Any], at: datetime, days: Sequence[str] = ()) -> StaticFiles:
+def static_files(site: Site, examples: Mapping[str, Any], at: datetime) -> StaticFiles:
     """Make OpenAPI and the discovery files, with free answers by path as examples."""
     document = openapi(
         base_url=site.base_url,
@@ -298,12 +292,13 @@ def static_files(site: Site, examples: Mapping[str, Any], at: datetime, days: Se
         network=site.network,
     )
     # Before the first reading there is no free answer worth showing, and nothing for sale.
-    answers = {**examples, **bundled_as_sold()} if examples else {}
+    sold = bundled_as_sold()
+    answers = {**examples, **sold} if examples else {}
     files = {
         OPENAPI_JSON: encode(document),
         OPENAPI_YAML: openapi_yaml(document),
         **{path: encode(part) for path, part in slices(document, answers).items()},
         OPENAPI_FILES: encode(files_document(document, described())),
-        **discovery(site, at.astimezone(UTC), examples=examples, days=days),
+        **discovery(site, at.astimezone(UTC), examples=examples),
     }
-    return StaticFiles(files, Reference(document["components"]["schemas"]))
+    return StaticFiles(files, Reference(document["components"]["schemas"]), sold)

@@ -1,7 +1,7 @@
 """The files for crawlers and agents, all from the one catalog."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, NotRequired
 from urllib.parse import urlsplit
@@ -19,6 +19,7 @@ from generator.catalog.links import (
     DAILY,
     DICTIONARY,
     DOCS,
+    DOCS_PAID,
     LLMS_TXT,
     METHODOLOGY,
     OPENAPI_FILES,
@@ -166,8 +167,9 @@ _READING: Final = (
     ("/track-record/index.md", "how forecasts turned out, with n and intervals"),
     (f"{DAILY}index.md", "one question a day, which an agent may answer by two signed ranges"),
     ("/learn/index.md", "how to read a market without being fooled"),
-    ("/methodology/index.md", "how it reads, forecasts and scores"),
-    ("/docs/index.md", "a page for each endpoint; /docs/paying/index.md on paying"),
+    ("/methodology/index.md", "how it reads, forecasts and scores; every term; fields that answers share"),
+    ("/docs/free/index.md", "each free endpoint with an answer and its fields"),
+    ("/docs/paid/index.md", "each paid one, a first purchase with play money, and how payment works"),
     (BUYER, "where people buy the report in a browser"),
 )
 _SKILL_TYPE: Final = 'text/markdown; profile="urn:air:agent-skills"'
@@ -186,21 +188,17 @@ _DESCRIPTIONS: Final = {
 ENVELOPE: Final = ({*FreeResponse.model_fields, *RichResponse.model_fields, *TAIL}) - {"headline", "summary"}
 
 
-def discovery(
-    site: Site, updated: datetime, examples: Mapping[str, Mapping[str, Any]], days: Sequence[str] = ()
-) -> dict[str, bytes]:
+def discovery(site: Site, updated: datetime, examples: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
     """Make the files for crawlers and agents; raise KeyError when `site.network` is not in the catalog.
 
     Args:
         updated: aware time of the last change, for the sitemap and the end of security.txt.
         examples: path -> free body of a real tick; without one, llms-full.txt shows none.
-        days: paths of the days in the archive, for the sitemap.
     """
     schemas = component_schemas()
     words = dictionary(site.project, schemas)
     values = {
         "site": site,
-        "days": days,
         "network_id": NETWORKS[site.network].full,
         "next_resource": next_resource,
         "lastmod": updated.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -317,7 +315,7 @@ def x402_resources(site: Site) -> PaidResources:
         "project": site.project,
         "resources": rows,
         "buyer_page": site.base_url + BUYER,
-        "documentation": f"{site.base_url}{DOCS}paying/",
+        "documentation": f"{site.base_url}{DOCS_PAID}#flow",
         "disclaimer": DISCLAIMER,
     }
 

@@ -16,13 +16,13 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.durations import WEEK_MS
 from generator.catalog.formats import iso, moment, ms_of, percent, share
 from generator.catalog.links import (
-    ARENA,
     DAILY,
     FEED_ATOM,
     FEED_JSON,
+    HISTORY,
+    LEARN,
     METHODOLOGY,
     PRACTICE,
-    WEEKS,
     asset_feed,
     asset_path,
 )
@@ -346,7 +346,7 @@ def _of_newest_week(source: _FeedSource, weeks: Sequence[Week]) -> Iterator[Feed
                 f"week:{week.name}",
                 at=iso(week.begin_ms + WEEK_MS + SETTLED_MS),
                 title=f"The most surprising hours of {week.days}",
-                path=f"{WEEKS}#{week.name.lower()}",
+                path=f"{LEARN}#{week.name.lower()}",
                 tags=("learn", "week"),
                 paragraphs=tuple(f"{one.title}. {one.said} {one.point}" for one in week.surprises),
                 warm_up=False,
@@ -418,7 +418,7 @@ def _of_round(source: _FeedSource, row: Mapping[str, Any]) -> FeedEntry:
         f"round:{row['round_id']}",
         at=row["end"],
         title=f"{row['asset']}, {start:%H:%M} to {end:%H:%M} UTC: outcome {OUTCOME[row['outcome']]}; {said}",
-        path=f"{ARENA}#{row['round_id']}",
+        path=f"{HISTORY}#{row['round_id']}",
         tags=("arena", row["asset"]),
         paragraphs=(_move_of_round(row, start, end), _forecast_and_votes(row)),
         warm_up=row["warm_up"],

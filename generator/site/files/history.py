@@ -14,7 +14,7 @@ from generator.catalog.formats import iso
 from generator.catalog.links import HISTORY_CSV, asset_feed
 from generator.compose.inputs import reading_of
 from generator.compose.tick import Tick
-from generator.site.charts.history import WINDOWS, Lately, Point, Window, history, line_chart, uptime
+from generator.site.charts.history import WINDOWS, Lately, Point, Window, history, line_chart
 from generator.site.charts.lessons import day_charts
 from generator.site.charts.plot import Chart
 from generator.site.charts.sources import source_of
@@ -23,7 +23,6 @@ from generator.site.words.days import Day, days
 from generator.site.words.format import when
 from generator.site.words.month import HourlyMonth, hourly_month
 from generator.values.hours import Hour
-from generator.values.rounds import Lesson
 
 WEEK: Final = "7d"  # the window in which every asset is drawn
 EVERY: Final = 4 * HOUR_MS  # between two points of funding and open interest
@@ -45,21 +44,16 @@ def histories(
     ctx: Tick,
     hours: Sequence[Hour],
     published: Sequence[Hour],
-    minutes: Mapping[int, int],
-    lessons: Sequence[Lesson] = (),
 ) -> Histories:
     """Draw what is shown of the last month.
 
     Args:
         hours: of the last month, oldest first.
         published: every hour since the start, without those of a backtest.
-        minutes: with a published tick, by the number of the day.
-        lessons: of the days that have a page, without those of a backtest.
     """
     month = hourly_month(ctx.bars)
     drawn = [*_price_charts(ctx, hours), *_futures_charts(ctx)]
     drawn += day_charts(month, ctx.market_now.usual_day, source_of(ctx))
-    drawn.append(uptime("uptime", minutes, ctx.freshness.generated_ms, "Source: own record of ticks."))
     charts = {chart.caption.name: chart for chart in drawn if chart is not None}
 
     files = {HISTORY_CSV: hours_csv(hours)}
@@ -68,7 +62,7 @@ def histories(
     backtested = hours
     if published:
         backtested = [hour for hour in hours if hour.warm_up and _day_of(hour) < _day_of(published[0])]
-    listed = days([*backtested, *published], ctx.freshness.generated_ms, lessons)
+    listed = days([*backtested, *published])
 
     figures = {name: escape(chart) for name, chart in charts.items()}
     return Histories(charts, figures, files, month, listed)

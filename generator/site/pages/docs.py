@@ -12,21 +12,14 @@ from gateway.wire import ports
 from gateway.wire.networks import TESTNET
 from generator.catalog import examples
 from generator.catalog.discovery import QUERY_NOTES
-from generator.catalog.endpoints import ENDPOINT_BY_ID, Endpoint
-from generator.catalog.pages import SitePage
-from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
+from generator.catalog.endpoints import ENDPOINTS, Endpoint
+from generator.catalog.products import PRODUCTS, Product
 from generator.compose.body import Body
 from generator.compose.context import Site
-from generator.site.words.reference import (
-    Meaning,
-    ObjectFields,
-    Reference,
-    next_resource,
-    shortened,
-)
+from generator.site.words.reference import Meaning, ObjectFields, Reference, next_resource, shortened
 
 LOCAL: Final = f"http://127.0.0.1:{ports.GATEWAY}"  # where `emi up` serves
-# What an answer says of itself and not of the market: the example leaves it out, the fields are folded.
+# What an answer says of itself and not of the market: the example leaves it out, the fields come last.
 ENVELOPE: Final = frozenset(
     {"agent_guidance", "description", "developer_note", "developer_resources", "disclaimer", "educational_notice"}
     | {"educational_only", "endpoint_role", "engine", "engine_version", "expanded_access", "explore", "generated_at"}
@@ -34,17 +27,17 @@ ENVELOPE: Final = frozenset(
     | {"related_endpoints", "related_resources", "schema_version", "source", "source_mode", "type", "updated"}
     | {"updated_at", "upgrade_path", "upsell", "usage_characteristics"}
 )
+_DEEPEST: Final = 4  # objects inside each other that an example shows
 _SMALL_OBJECT: Final = re.compile(r"\{[^{}\[\]]{1,60}\}")
 _KEY: Final = re.compile(r'^( *)"([^"]+)":', re.MULTILINE)
 _LINKED_KEY: Final = Markup('<a href="{}" title="{}">"{}"</a>:')
 
 
-class EndpointPage(NamedTuple):
+class EndpointPart(NamedTuple):
     """A free endpoint; `answer` is None before there is one, `query` where it takes none."""
 
     endpoint: Endpoint
     parts: tuple[ObjectFields, ...]
-    envelope: tuple[ObjectFields, ...]
     query: str | None
     next_name: str
     next_path: str
@@ -52,24 +45,24 @@ class EndpointPage(NamedTuple):
     answer: Markup | None
 
 
-class ProductPage(NamedTuple):
-    """A paid endpoint."""
+class FreePage(NamedTuple):
+    """The free endpoints."""
+
+    parts: tuple[EndpointPart, ...]
+
+
+class ProductPart(NamedTuple):
+    """A paid endpoint, with an answer that was for sale once."""
 
     product: Product
     parts: tuple[ObjectFields, ...]
-    envelope: tuple[ObjectFields, ...]
     programs: Mapping[str, str]
+    answer: Markup | None
+    python_cap: str
+    javascript_cap: str
 
 
-class SoldProduct(NamedTuple):
-    """A product, and how its programs write the most that they pay."""
-
-    product: Product
-    python: str
-    javascript: str
-
-
-class QuickstartPage(NamedTuple):
+class Quickstart(NamedTuple):
     """A purchase with play money; `lent` says whether this service can be bought from at once."""
 
     lent: bool
@@ -77,42 +70,31 @@ class QuickstartPage(NamedTuple):
     install: Mapping[str, str]
     programs: Mapping[str, str]
     run: Mapping[str, str]
-    sold: tuple[SoldProduct, ...]
 
 
-class TypesPage(NamedTuple):
-    """The objects that many answers share."""
+class PaidPage(NamedTuple):
+    """The paid endpoints, and a first purchase."""
 
-    parts: tuple[ObjectFields, ...]
-
-
-def product_page(page: SitePage, reference: Reference, site: Site) -> ProductPage:
-    """Return what pages/docs_product.html reads."""
-    product = PRODUCT_BY_ID[_name_of(page)]
-    fields = _fields(reference.of(product))
-    return ProductPage(product, fields.own, fields.envelope, _paid_programs(site.base_url, product))
+    parts: tuple[ProductPart, ...]
+    quickstart: Quickstart
 
 
-def endpoint_page(page: SitePage, reference: Reference, bodies: Mapping[str, Body], site: Site) -> EndpointPage:
-    """Return what pages/docs_endpoint.html reads.
+def free_page(reference: Reference, bodies: Mapping[str, Body], site: Site) -> FreePage:
+    """Return what pages/docs_free.html reads.
 
     Args:
-        bodies: path -> the free body published there, for the example.
+        bodies: path -> the free body published there, for the examples.
     """
-    endpoint = ENDPOINT_BY_ID[_name_of(page)]
+    return FreePage(tuple(_endpoint(endpoint, reference, bodies, site) for endpoint in ENDPOINTS))
+
+
+def _endpoint(endpoint: Endpoint, reference: Reference, bodies: Mapping[str, Body], site: Site) -> EndpointPart:
     body = bodies.get(endpoint.path)
     next_name, next_path = next_resource(endpoint)
-    parts = reference.of(endpoint)
-    fields = _fields(parts)
 
-    answer = body.as_json() if body else {}
-    own = {row.name for row in parts[0].fields} - ENVELOPE
-    shown = {key: value for key, value in answer.items() if key in own}
-
-    return EndpointPage(
+    return EndpointPart(
         endpoint=endpoint,
-        parts=fields.own,
-        envelope=fields.envelope,
+        parts=_sorted(reference.of(endpoint)),
         query=QUERY_NOTES.get(endpoint.id),
         next_name=next_name,
         next_path=next_path,
@@ -121,38 +103,58 @@ def endpoint_page(page: SitePage, reference: Reference, bodies: Mapping[str, Bod
             "python": examples.python(site.base_url, endpoint),
             "javascript": examples.javascript(site.base_url, endpoint),
         },
-        answer=_explained(_indented(shown), reference.meanings(endpoint)) if shown else None,
+        answer=_example(body.as_json(), endpoint, reference) if body else None,
     )
 
 
-def types_page(reference: Reference) -> TypesPage:
-    """Return what pages/docs_types.html reads."""
-    return TypesPage(reference.shared())
+def paid_page(reference: Reference, sold: Mapping[str, Mapping[str, Any]], site: Site) -> PaidPage:
+    """Return what pages/docs_paid.html reads.
+
+    Args:
+        sold: path -> an answer of a simulated day, for the examples.
+    """
+    return PaidPage(tuple(_product(product, reference, sold, site) for product in PRODUCTS), _quickstart(site))
 
 
-def _name_of(page: SitePage) -> str:
-    """Return the id of the endpoint or product that a page explains."""
-    return page.path.split("/")[2]
+def _product(product: Product, reference: Reference, sold: Mapping[str, Mapping[str, Any]], site: Site) -> ProductPart:
+    caps = examples.caps(product)
+    answer = sold.get(product.path)
+    return ProductPart(
+        product=product,
+        parts=_sorted(reference.of(product)),
+        programs={
+            "curl": examples.paid_curl(site.base_url, product),
+            "python": examples.paid_python(site.base_url, product),
+            "javascript": examples.paid_javascript(site.base_url, product),
+        },
+        answer=_example(answer, product, reference) if answer else None,
+        python_cap=caps["python"],
+        javascript_cap=caps["javascript"],
+    )
 
 
-class _Fields(NamedTuple):
-    own: tuple[ObjectFields, ...]
-    envelope: tuple[ObjectFields, ...]
-
-
-def _fields(parts: Sequence[ObjectFields]) -> _Fields:
-    """Return the fields that are read for their own sake, and apart those that describe the answer."""
+def _sorted(parts: Sequence[ObjectFields]) -> tuple[ObjectFields, ...]:
+    """Return an answer's fields and objects, those that describe the answer after those read for their own sake."""
     answer, *objects = parts
-    own = tuple(row for row in answer.fields if row.name not in ENVELOPE)
-    about = tuple(row for row in answer.fields if row.name in ENVELOPE)
-    return _Fields(
-        own=(replace(answer, fields=own), *(part for part in objects if not _is_envelope(part))),
-        envelope=(replace(answer, fields=about), *filter(_is_envelope, objects)),
-    )
+    fields = sorted(answer.fields, key=lambda row: row.name in ENVELOPE)
+    objects.sort(key=lambda part: part.title.partition(".")[0] in ENVELOPE)
+    return (replace(answer, fields=tuple(fields)), *objects)
 
 
-def _is_envelope(part: ObjectFields) -> bool:
-    return part.title.partition(".")[0] in ENVELOPE
+def _example(answer: Mapping[str, Any], row: Endpoint | Product, reference: Reference) -> Markup | None:
+    """Return an answer's own fields for reading, each led to its meaning; None before the fields are known."""
+    own = {field.name for field in reference.of(row)[0].fields} - ENVELOPE
+    shown = {key: value for key, value in answer.items() if key in own}
+    return _explained(_indented(_shallow(shown, _DEEPEST)), reference.meanings(row)) if shown else None
+
+
+def _shallow(part: Any, depth: int) -> Any:
+    """Return a part of an answer without the objects that lie more than `depth` below it."""
+    if isinstance(part, Mapping):
+        return {key: _shallow(value, depth - 1) for key, value in part.items()} if depth else "…"
+    if isinstance(part, list | tuple):
+        return [_shallow(value, depth) for value in part]
+    return part
 
 
 def _explained(text: str, meanings: Mapping[str, Meaning]) -> Markup:
@@ -179,14 +181,13 @@ def _explained(text: str, meanings: Mapping[str, Meaning]) -> Markup:
     return linked + text[end:]
 
 
-def quickstart_page(site: Site) -> QuickstartPage:
-    """Return what pages/docs_quickstart.html reads."""
+def _quickstart(site: Site) -> Quickstart:
     # A devnet that lends the test network's ids can be bought from at once; else the reader starts one.
     lent = site.devnet is not None and site.network == TESTNET.name
     origin = site.base_url if lent else LOCAL
     first = PRODUCTS[0]
 
-    return QuickstartPage(
+    return Quickstart(
         lent=lent,
         start=examples.START,
         install=examples.INSTALL,
@@ -195,16 +196,7 @@ def quickstart_page(site: Site) -> QuickstartPage:
             "javascript": examples.paid_javascript(origin, first),
         },
         run=examples.RUN,
-        sold=tuple(SoldProduct(product, **examples.caps(product)) for product in PRODUCTS),
     )
-
-
-def _paid_programs(base_url: str, product: Product) -> dict[str, str]:
-    return {
-        "curl": examples.paid_curl(base_url, product),
-        "python": examples.paid_python(base_url, product),
-        "javascript": examples.paid_javascript(base_url, product),
-    }
 
 
 def _indented(body: Mapping[str, Any]) -> str:

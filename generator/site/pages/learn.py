@@ -1,6 +1,6 @@
-"""What Learn shows: the nine chapters, a picture of each kind of day, and three lessons of the latest rounds."""
+"""What Learn shows: nine chapters, a picture of each kind of day, lessons, and the surprising hours of each week."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -13,6 +13,7 @@ from generator.site.pages.chapters.market import base_rates, correlation, fat_ta
 from generator.site.pages.chapters.record import calibration, luck, silence
 from generator.site.pages.chapters.venues import funding, order_books
 from generator.site.words.lessons import Lessons, chosen
+from generator.site.words.weeks import Week
 from generator.values.view import ArenaView
 
 ASKED: Final[Mapping[str, Callable[[Facts], tuple[Ask, ...]]]] = {
@@ -34,6 +35,7 @@ class LearnPage(NamedTuple):
 
     kinds_of_day: tuple[KindOfDay, ...]
     lessons: Lessons
+    weeks: tuple[Week, ...]
 
 
 class ChapterPage(NamedTuple):
@@ -47,13 +49,14 @@ class ChapterPage(NamedTuple):
     after: ChapterText | None
 
 
-def learn_view(arena: ArenaView, figures: Mapping[str, Markup]) -> LearnPage:
+def learn_view(arena: ArenaView, figures: Mapping[str, Markup], weeks: Sequence[Week]) -> LearnPage:
     """Return what pages/learn.html reads.
 
     Args:
         figures: name -> drawn chart; one that could not be drawn is left out.
+        weeks: with their most surprising hours, the newest first.
     """
-    return LearnPage(by_kind(figures), chosen(arena.lessons))
+    return LearnPage(by_kind(figures), chosen(arena.lessons), tuple(weeks))
 
 
 def chapter_view(name: str, facts: Facts) -> ChapterPage:

@@ -1,4 +1,4 @@
-"""What the pages of practice show: items for the browser, hours to read without scripts, and a sheet for a class."""
+"""What the page of practice shows: items for the browser, hours to read without scripts, and a sheet for a class."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -45,10 +45,10 @@ class Practice(NamedTuple):
     examples: tuple[Example, ...]
 
 
-class ClassPage(NamedTuple):
+class SheetForClass(NamedTuple):
     """A sheet for a class; `months` is JSON."""
 
-    sheet: tuple[SheetHour, ...]
+    hours: tuple[SheetHour, ...]
     own: tuple[PracticeFiles, ...]
     months: str
 
@@ -121,8 +121,8 @@ def example(number: int, item: Mapping[str, Any], truth: Mapping[str, Any]) -> E
     )
 
 
-def class_view(month: ShippedMonth, own: Sequence[PracticeFiles], mode: str) -> ClassPage:
-    """Return what pages/practice_class.html reads: ten hours of the shipped month, other ones than the examples.
+def sheet_for_class(month: ShippedMonth, own: Sequence[PracticeFiles], mode: str) -> SheetForClass:
+    """Return what pages/practice.html reads as `sheet`: ten hours of the shipped month, other ones than the examples.
 
     The same of a month of this site's own record is made in the browser: the page knows its files.
     """
@@ -142,4 +142,4 @@ def class_view(month: ShippedMonth, own: Sequence[PracticeFiles], mode: str) -> 
                 name=f"{truth['asset']}, {day(ms_of(truth['start']))} UTC",
             )
         )
-    return ClassPage(tuple(rows), tuple(own), json.dumps([_listed(files, mode) for files in own]))
+    return SheetForClass(tuple(rows), tuple(own), json.dumps([_listed(files, mode) for files in own]))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
@@ -16,7 +16,6 @@ from generator.catalog.formats import moment
 from generator.catalog.pages import SitePage
 from generator.compose.free import FreeBodies
 from generator.compose.rounds import HumanConsensusResponse
-from generator.compose.scores import hour_statement
 from generator.compose.tick import Tick
 from generator.market.bars import BAR_MS
 from generator.site.charts.history import WINDOWS, Window
@@ -26,28 +25,19 @@ from generator.site.pages.arena import LiveView, Voters, crowds_scores, live_vie
 from generator.site.pages.asset import AssetNow, asset_view
 from generator.site.pages.chapters.chapter import Facts
 from generator.site.pages.daily import Daily, daily_source, daily_view
-from generator.site.pages.docs import (
-    EndpointPage,
-    ProductPage,
-    QuickstartPage,
-    TypesPage,
-    endpoint_page,
-    product_page,
-    quickstart_page,
-    types_page,
-)
-from generator.site.pages.landing import Landing, landing, missing
+from generator.site.pages.docs import FreePage, PaidPage, free_page, paid_page
+from generator.site.pages.landing import Landing, landing
 from generator.site.pages.learn import ChapterPage, LearnPage, chapter_view, learn_view
-from generator.site.pages.practice import ClassPage, Practice, class_view, own_months, practice_view
+from generator.site.pages.practice import Practice, SheetForClass, own_months, practice_view, sheet_for_class
 from generator.site.pages.record import RecordView, record_view
 from generator.site.pages.rounds import RoundRow, WhoWasRight, history, who_was_right
 from generator.site.pages.today import examples
 from generator.site.resources import ShippedMonth
-from generator.site.words.days import DAYS_KEPT, Day
+from generator.site.words.days import Day
 from generator.site.words.format import when
 from generator.site.words.month import HourlyMonth
 from generator.site.words.record import first_due
-from generator.site.words.reference import Reference
+from generator.site.words.reference import ObjectFields, Reference
 from generator.site.words.weeks import Week
 from generator.values.hours import PredictionMade
 from generator.values.rows import PublishedRound
@@ -60,6 +50,7 @@ class PageView:
     Args:
         bodies: the free answers of the same tick.
         reference: the fields of every answer, from the published OpenAPI.
+        sold: path of a product -> an answer of it from a simulated day.
         rounds: rows of `/arena/rounds.json`, newest first.
         predictions: hourly forecasts that came due or were void, newest first.
         shares: page path -> the picture it shows where it is shared; the other pages show that of "".
@@ -67,12 +58,13 @@ class PageView:
         figures: name -> drawn chart, such as `btc-7d`; one that could not be drawn is left out.
         month: the market at the full hours of the last month.
         weeks: with their most surprising hours, the newest first.
-        days: those of the archive, newest first.
+        days: a line for each, newest first.
     """
 
     ctx: Tick
     bodies: FreeBodies
     reference: Reference = field(default_factory=partial(Reference, {}))
+    sold: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rounds: Sequence[PublishedRound] = ()
     predictions: Sequence[PredictionMade] = ()
     shares: Mapping[str, SharePicture] = field(default_factory=dict)
@@ -103,18 +95,17 @@ class ArenaPage(NamedTuple):
     live: LiveView | None
     crowd: HumanConsensusResponse
     network: Network
+
+
+class HistoryPage(NamedTuple):
+    """Finished rounds, newest first, and a line for each day."""
+
     rows: tuple[RoundRow, ...]
     right: WhoWasRight
     chances_scored: tuple[str, ...]
     voters: Voters
-
-
-class StatusPage(NamedTuple):
-    """How fresh the data is."""
-
-    lacking: tuple[str, ...]
-    how_far: str
-    uptime: Markup | None
+    days: tuple[Day, ...]
+    first_hour: str
 
 
 class RecordPage(NamedTuple):
@@ -124,16 +115,11 @@ class RecordPage(NamedTuple):
     months: tuple[RecordFile, ...]
 
 
-class GlossaryPage(NamedTuple):
-    """The glossary; `today` has an example of some terms."""
+class ReferencePage(NamedTuple):
+    """Methods, terms and shared fields; `today` has an example of some terms."""
 
     today: Mapping[str, str]
-
-
-class WeeksPage(NamedTuple):
-    """Surprising hours, the newest week first."""
-
-    weeks: tuple[Week, ...]
+    parts: tuple[ObjectFields, ...]
 
 
 class DailyPage(NamedTuple):
@@ -143,15 +129,16 @@ class DailyPage(NamedTuple):
 
 
 class PracticePage(NamedTuple):
-    """Practice on past hours."""
+    """Practice on past hours, and a sheet of ten for a class."""
 
     practice: Practice
+    sheet: SheetForClass
 
 
 class AssetFigures(NamedTuple):
-    """The charts of one asset; None where one could not be drawn."""
+    """The charts of one asset: its price over each window that is drawn; None where one could not be."""
 
-    week: Markup | None
+    windows: tuple[tuple[Window, Markup], ...]
     funding: Markup | None
     interest: Markup | None
 
@@ -161,27 +148,6 @@ class AssetPage(NamedTuple):
 
     now: AssetNow
     figures: AssetFigures
-
-
-class HistoryPage(NamedTuple):
-    """The market over one window of time."""
-
-    window: Window
-    figure: Markup | None
-
-
-class ArchivePage(NamedTuple):
-    """Every day, newest first."""
-
-    days: tuple[Day, ...]
-    days_kept: int
-    first_hour: str
-
-
-class DayPage(NamedTuple):
-    """One day."""
-
-    day: Day
 
 
 class PageRecipe(NamedTuple):
@@ -235,28 +201,42 @@ def _record(_page: SitePage, view: PageView) -> RecordPage:
 
 
 def _arena(_page: SitePage, view: PageView) -> ArenaPage:
-    rounds = view.rounds
     return ArenaPage(
         live=live_view(view.ctx, view.bodies.shared_intelligence.price),
         crowd=view.bodies.human_consensus,
         network=NETWORKS[view.ctx.site.network],
+    )
+
+
+def _history(_page: SitePage, view: PageView) -> HistoryPage:
+    rounds = view.rounds
+    first_hour = moment(view.ctx.freshness.generated_ms + HOUR_MS)
+    return HistoryPage(
         rows=history(rounds),
         right=who_was_right(view.ctx.arena, rounds, "Source: resolved rounds since the start."),
         chances_scored=crowds_scores(view.ctx),
         voters=voters(view.bodies.teacher_lessons),
+        days=tuple(view.days),
+        first_hour=f"{first_hour:%H}:00",
     )
 
 
-def _status(_page: SitePage, view: PageView) -> StatusPage:
-    return StatusPage(
-        lacking=missing(view.ctx, view.bodies),
-        how_far=hour_statement(view.ctx.arena),
-        uptime=view.figures.get("uptime"),
+def _history_source(view: PageView) -> tuple[object, ...]:
+    """Return what changes when a round ends or an hour was published."""
+    arena = view.ctx.arena
+    lessons = view.bodies.teacher_lessons
+    return (
+        tuple(view.rounds),
+        (arena.teacher, arena.arena_record, arena.backtest, arena.crowd_record, arena.simulated_crowd_record),
+        (lessons.leaderboard, lessons.patterns),
+        tuple(view.days),
+        # Until the first day has a line, the page says when it is due.
+        None if view.days and not view.days[0].tested else view.ctx.freshness.generated_ms // HOUR_MS,
     )
 
 
 def _learn(_page: SitePage, view: PageView) -> LearnPage:
-    return learn_view(view.ctx.arena, view.figures)
+    return learn_view(view.ctx.arena, view.figures, view.weeks)
 
 
 def _kinds_of_day(view: PageView) -> tuple[Markup | None, ...]:
@@ -277,50 +257,32 @@ def _chapter_source(view: PageView) -> tuple[object, ...]:
 
 def _practice(_page: SitePage, view: PageView) -> PracticePage:
     own = own_months(view.months)
-    return PracticePage(practice_view(ShippedMonth.load(), own, str(view.ctx.observation.mode)))
+    mode = str(view.ctx.observation.mode)
+    shipped = ShippedMonth.load()
+    return PracticePage(practice_view(shipped, own, mode), sheet_for_class(shipped, own, mode))
 
 
 def _daily(_page: SitePage, view: PageView) -> DailyPage:
     return DailyPage(daily_view(view.ctx))
 
 
-def _class(_page: SitePage, view: PageView) -> ClassPage:
-    return class_view(ShippedMonth.load(), own_months(view.months), str(view.ctx.observation.mode))
-
-
 def _asset(page: SitePage, view: PageView) -> AssetPage:
     asset = page.subject.lower()
+    drawn = ((window, view.figures.get(f"{asset}-{window.name}")) for window in WINDOWS.values())
     figures = AssetFigures(
-        week=view.figures.get(f"{asset}-7d"),
+        windows=tuple((window, figure) for window, figure in drawn if figure is not None),
         funding=view.figures.get(f"{asset}-funding"),
         interest=view.figures.get(f"{asset}-interest"),
     )
     return AssetPage(asset_view(page.subject, view.bodies, view.predictions, source_of(view.ctx)), figures)
 
 
-def _history(page: SitePage, view: PageView) -> HistoryPage:
-    return HistoryPage(WINDOWS[page.subject], view.figures.get(f"{DEFAULT_ASSET.lower()}-{page.subject}"))
-
-
-def _glossary(_page: SitePage, view: PageView) -> GlossaryPage:
-    return GlossaryPage(_today(view))
+def _reference(_page: SitePage, view: PageView) -> ReferencePage:
+    return ReferencePage(_today(view), view.reference.shared())
 
 
 def _today(view: PageView) -> Mapping[str, str]:
     return examples(view.bodies, view.predictions, view.ctx.freshness.generated_ms, view.ctx.observation.mode)
-
-
-def _archive(_page: SitePage, view: PageView) -> ArchivePage:
-    first_hour = moment(view.ctx.freshness.generated_ms + HOUR_MS)
-    return ArchivePage(tuple(view.days), DAYS_KEPT, f"{first_hour:%H}:00")
-
-
-def _day(_page: SitePage, view: PageView) -> DayPage:
-    return DayPage(view.days[0])
-
-
-def _weeks(_page: SitePage, view: PageView) -> WeeksPage:
-    return WeeksPage(tuple(view.weeks))
 
 
 def _each_five_minutes(view: PageView) -> tuple[object, ...]:
@@ -332,20 +294,12 @@ def _landing(_page: SitePage, view: PageView) -> LandingPage:
     return LandingPage(landing(view.ctx, view.bodies))
 
 
-def _endpoint(page: SitePage, view: PageView) -> EndpointPage:
-    return endpoint_page(page, view.reference, view.bodies.by_path, view.ctx.site)
+def _free(_page: SitePage, view: PageView) -> FreePage:
+    return free_page(view.reference, view.bodies.by_path, view.ctx.site)
 
 
-def _product(page: SitePage, view: PageView) -> ProductPage:
-    return product_page(page, view.reference, view.ctx.site)
-
-
-def _quickstart(_page: SitePage, view: PageView) -> QuickstartPage:
-    return quickstart_page(view.ctx.site)
-
-
-def _types(_page: SitePage, view: PageView) -> TypesPage:
-    return types_page(view.reference)
+def _paid(_page: SitePage, view: PageView) -> PaidPage:
+    return paid_page(view.reference, view.sold, view.ctx.site)
 
 
 def _nothing(_page: SitePage, _view: PageView) -> PlainPage:
@@ -358,32 +312,24 @@ def _schemas(view: PageView) -> tuple[object, ...]:
 
 
 _PLAIN: Final = PageRecipe(_nothing, lambda _view: ())
-_PLAIN_DOCUMENT: Final = PageRecipe(_nothing, _schemas)
 RECIPES: Final[Mapping[str, PageRecipe]] = {
     "pages/index.html": PageRecipe(_landing, None),
     "pages/arena.html": PageRecipe(_arena, None),
-    "pages/status.html": PageRecipe(_status, None),
+    "pages/history.html": PageRecipe(_history, _history_source),
     "pages/track_record.html": PageRecipe(_record, _record_source),
-    "pages/glossary.html": PageRecipe(_glossary, lambda view: (_today(view),)),
-    "pages/learn.html": PageRecipe(_learn, lambda view: (view.ctx.arena.lessons, _kinds_of_day(view))),
-    "pages/learn_week.html": PageRecipe(_weeks, lambda view: (tuple(view.weeks),)),
+    "pages/methodology.html": PageRecipe(_reference, lambda view: (_today(view), *_schemas(view))),
+    "pages/learn.html": PageRecipe(
+        _learn, lambda view: (view.ctx.arena.lessons, _kinds_of_day(view), tuple(view.weeks))
+    ),
     "pages/learn_chapter.html": PageRecipe(_chapter, _chapter_source),
     "pages/daily.html": PageRecipe(_daily, lambda view: daily_source(view.ctx)),
-    "pages/practice_class.html": PageRecipe(_class, lambda view: (own_months(view.months),)),
     "pages/practice.html": PageRecipe(_practice, lambda view: (own_months(view.months),)),
     "pages/asset.html": PageRecipe(_asset, _each_five_minutes),
-    "pages/history.html": PageRecipe(_history, lambda view: (view.figures,)),
-    "pages/archive.html": PageRecipe(_archive, lambda view: (view.days,)),
-    "pages/archive_day.html": PageRecipe(_day, lambda view: (view.days,)),
-    "pages/docs_endpoint.html": PageRecipe(_endpoint, _schemas),
-    "pages/docs_product.html": PageRecipe(_product, _schemas),
-    "pages/docs_quickstart.html": PageRecipe(_quickstart, _schemas),
-    "pages/docs_types.html": PageRecipe(_types, _schemas),
+    "pages/docs_free.html": PageRecipe(_free, _schemas),
+    "pages/docs_paid.html": PageRecipe(_paid, _schemas),
 }
 
 
 def recipe_of(page: SitePage) -> PageRecipe:
     """Return how a page is made."""
-    if page.template in RECIPES:
-        return RECIPES[page.template]
-    return _PLAIN_DOCUMENT if page.group else _PLAIN
+    return RECIPES.get(page.template, _PLAIN)

@@ -1,7 +1,6 @@
 """The pages for people, rendered each tick from one environment; parts that did not change are kept."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cache, partial
 from typing import Final, NamedTuple
 
@@ -9,11 +8,13 @@ from markupsafe import Markup
 
 from generator.catalog.discovery import PAGES, SharePicture
 from generator.catalog.formats import iso
-from generator.catalog.pages import SitePage
+from generator.catalog.moved import MOVED
+from generator.catalog.pages import DOC_PAGES, SitePage
 from generator.catalog.text import answers
 from generator.compose.context import Site, TickTimes
 from generator.compose.tick import Tick
 from generator.memo import Memo
+from generator.site.pages.landing import missing
 from generator.site.pages.linked import linked_data
 from generator.site.pages.markdown import markdown
 from generator.site.pages.recipes import PageView, recipe_of
@@ -21,9 +22,8 @@ from generator.site.pages.terms import with_terms_linked
 from generator.site.resources import Resources
 from generator.site.templates import environment
 from generator.site.words import format as page_format
-from generator.site.words.days import DAYS_KEPT
 
-_NO_TERMS: Final = ("pages/docs.html", "pages/glossary.html", "pages/changelog.html")  # without links to terms
+_NO_TERMS: Final = ("pages/methodology.html", *(page.template for page in DOC_PAGES))  # without links to terms
 
 
 class OfTick(NamedTuple):
@@ -34,6 +34,7 @@ class OfTick(NamedTuple):
     fresh: TickTimes
     mode: str
     lasting: bool  # the page shows nothing of this minute
+    lacking: tuple[str, ...]  # what is missing now; empty on a page that lasts
 
 
 class OfPage(NamedTuple):
@@ -52,6 +53,15 @@ class WholePage(NamedTuple):
     foot: Markup
     linked: Markup
     share_picture: SharePicture | None
+
+
+class Stub(NamedTuple):
+    """What pages/moved.html reads: the page that something moved to, and the place on it."""
+
+    site: Site
+    path: str
+    address: str
+    title: str
 
 
 class Frame(NamedTuple):
@@ -81,12 +91,16 @@ class Pages:
         for page in PAGES:
             yield page, partial(self._page, page, view, frame)
 
-        for day in view.days[:DAYS_KEPT]:
-            if not day.tested:
-                page = day.page()
-                yield page, partial(self._page, page, replace(view, days=(day,)), frame)
-        for day in view.days[DAYS_KEPT:]:
-            self._kept.drop(day.path)
+    def stubs(self, site: Site) -> dict[str, bytes]:
+        """Return path -> bytes of what stays at the addresses of pages that moved."""
+        template = self._env.get_template("pages/moved.html")
+        titles = {page.path: page.title for page in PAGES}
+        files = {}
+        for old, new in MOVED.items():
+            path = new.partition("#")[0]
+            stub = template.render(Stub(site, path, new, titles[path])._asdict())
+            files[f"{old}index.html"] = stub.encode()
+        return files
 
     def _page(self, page: SitePage, view: PageView, frame: Callable[..., Frame]) -> dict[str, bytes]:
         """Return a page and its twin, those of before while what they are made from is equal."""
@@ -105,7 +119,8 @@ class Pages:
             lasting: the page shows nothing of this minute; its script asks /status.json whether the service is fresh.
         """
         ctx = view.ctx
-        tick = OfTick(ctx, ctx.site, ctx.freshness, str(ctx.observation.mode), lasting)
+        lacking = () if lasting else missing(ctx, view.bodies)
+        tick = OfTick(ctx, ctx.site, ctx.freshness, str(ctx.observation.mode), lasting, lacking)
 
         head = self._env.get_template("pages/head.html").render(tick._asdict())
         foot = self._env.get_template("pages/foot.html").render(tick._asdict())
@@ -126,7 +141,7 @@ class Pages:
         of_page = OfPage(page, page_format.when(ctx.freshness.generated_ms))
         content = recipe_of(page).values(page, view)
         main = self._env.get_template(page.template).render({**tick, **of_page._asdict(), **content._asdict()})
-        if not page.group and page.template not in _NO_TERMS:
+        if page.template not in _NO_TERMS:
             main = with_terms_linked(main)
 
         whole = WholePage(

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from generator.catalog.links import GLOSSARY
+from generator.catalog.links import METHODOLOGY
 from generator.catalog.text.glossary import LINKED, anchor
 
 _ANCHORS: Final = {term.lower(): anchor(term) for term in LINKED}
@@ -24,6 +24,6 @@ def with_terms_linked(html: str) -> str:
             return match[0]
 
         linked.add(term)
-        return f'<a class="term" href="{GLOSSARY}#{_ANCHORS[term]}">{match[0]}</a>'
+        return f'<a class="term" href="{METHODOLOGY}#{_ANCHORS[term]}">{match[0]}</a>'
 
     return _PROSE.sub(lambda block: _WORD.sub(link, block[0]), html)

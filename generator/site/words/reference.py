@@ -1,4 +1,4 @@
-"""The fields of every answer, from the published schemas, and which page of the documentation explains them."""
+"""The fields of every answer, from the published schemas, and where the pages explain them."""
 
 import re
 from collections import Counter
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, Endpoint
-from generator.catalog.links import DOCS
-from generator.catalog.pages import TYPES, SitePage
+from generator.catalog.links import METHODOLOGY, doc_address
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
 
 Schema = Mapping[str, Any]
 Schemas = Mapping[str, Schema]
 _LONGEST: Final = 160  # characters of a text in an example
 _DEEPEST: Final = 4  # objects inside each other, of which the fields are explained where they occur
-_MANY: Final = 3  # answers from which on an object is explained on the page of types
+_MANY: Final = 3  # answers from which on an object is explained among the shared ones
+_SHARED: Final = ""  # in place of an answer's id
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,7 @@ class Meaning:
 
 
 class Reference:
-    """The fields of every answer: an object is explained on the page of the smallest answer that has it.
-
-    What every answer has is on a page of its own, so that no page is longer than an agent likes to read.
+    """The fields of every answer: an object is explained with the smallest answer that has it, or as shared.
 
     Args:
         schemas: of the published OpenAPI; empty before it was made.
@@ -59,55 +57,52 @@ class Reference:
     def __init__(self, schemas: Schemas) -> None:
         self.schemas: Final = schemas
         self._common: dict[str, list[str]] = {}  # model of an answer -> the fields that all answers of its kind have
-        self._home: dict[str, str] = {}  # object -> path of the page that explains it
+        self._home: dict[str, str] = {}  # object -> id of the answer that it is explained with
 
-        # Objects in what every answer has are explained on the page of types.
+        # Objects in what every answer has are shared.
         for group in (ENDPOINTS, PRODUCTS):
             in_every = set.intersection(*(set(self._fields(row.model)) for row in group))
             for row in group:
                 self._common[row.model] = [name for name in self._fields(row.model) if name in in_every]
             first = group[0].model
             for name in self._below(first, self._common[first]):
-                self._home[name] = TYPES
+                self._home[name] = _SHARED
 
         # So are those that many answers have, such as the scores.
         rows: tuple[Endpoint | Product, ...] = (*ENDPOINTS, *PRODUCTS)
         answers = Counter(name for row in rows for name in self._below(row.model, self._fields(row.model)))
         for name, number in answers.items():
             if number >= _MANY:
-                self._home[name] = TYPES
+                self._home[name] = _SHARED
 
-        # Every other on that of the smallest answer that has it; a free one, where one has it.
+        # Every other is explained with the smallest answer that has it; a free one, where one has it.
         for group in (ENDPOINTS, PRODUCTS):
-            objects_of = {f"{DOCS}{row.id}/": self._below(row.model, self._fields(row.model)) for row in group}
-            for page in sorted(objects_of, key=lambda page: len(objects_of[page])):
-                for name in objects_of[page]:
-                    self._home.setdefault(name, page)
+            objects_of = {row.id: self._below(row.model, self._fields(row.model)) for row in group}
+            for answer in sorted(objects_of, key=lambda answer: len(objects_of[answer])):
+                for name in objects_of[answer]:
+                    self._home.setdefault(name, answer)
 
     def of(self, row: Endpoint | Product) -> tuple[ObjectFields, ...]:
-        """Return an answer's own fields, then the objects in it that no other page explains."""
-        page = f"{DOCS}{row.id}/"
+        """Return an answer's own fields, then the objects in it that are explained nowhere else."""
         own = [name for name in self._fields(row.model) if name not in self._common[row.model]]
         objects = self._below(row.model, own).items()
 
-        answer = ObjectFields("fields", "", "", self._rows(row.model, own, page))
-        return (answer, *(self._part(name, path) for name, path in objects if self._home[name] == page))
+        answer = ObjectFields(row.id, "", "", self._rows(row.model, own, row.id))
+        return (answer, *(self._part(name, path) for name, path in objects if self._home[name] == row.id))
 
     def meanings(self, row: Endpoint | Product) -> dict[str, Meaning]:
         """Return what each field of an answer means, by the fields that lead to it, such as `coins.price`."""
-        page = f"{DOCS}{row.id}/"
+        every = f"{METHODOLOGY}#every-{'free' if row in ENDPOINTS else 'paid'}"
         found: dict[str, Meaning] = {}
-        waiting = [("", row.model, "#fields")]
+        waiting = [("", row.model, f"#{row.id}")]
         for path, model, address in waiting:  # grows while it is walked
             for name, schema in self._fields(model).items():
                 inner_path = f"{path}.{name}".removeprefix(".")
-                home = TYPES if not path and name in self._common[model] else ""
-                every = f"#every-{'free' if row in ENDPOINTS else 'paid'}"
-                where = f"{home}{every}" if home else address
+                where = every if not path and name in self._common[model] else address
                 found[inner_path] = Meaning(f"{where}.{name}", self._meaning(schema))
                 if inner_path.count(".") < _DEEPEST:
                     waiting += [
-                        (inner_path, inner, f"{self._home[inner].removeprefix(page)}#{_anchor(inner)}")
+                        (inner_path, inner, self._address(inner, row.id))
                         for inner in _refs(schema)
                         if inner in self._home
                     ]
@@ -117,10 +112,10 @@ class Reference:
         """Return what every free answer has, what every paid one has, and the objects in them."""
         common = []
         for kind, model in (("free", ENDPOINTS[0].model), ("paid", PRODUCTS[0].model)):
-            rows = self._rows(model, self._common[model], TYPES)
+            rows = self._rows(model, self._common[model], _SHARED)
             common.append(ObjectFields(f"every-{kind}", f"Every {kind} answer", "", rows))
 
-        objects = sorted(name for name, page in self._home.items() if page == TYPES)
+        objects = sorted(name for name, home in self._home.items() if home == _SHARED)
         return (*common, *(self._part(name, _spaced(name)) for name in objects))
 
     def _fields(self, name: str) -> Schema:
@@ -143,7 +138,7 @@ class Reference:
         rows = self._rows(name, self._fields(name), self._home[name])
         return ObjectFields(_anchor(name), title, _text(self.schemas[name]), rows)
 
-    def _rows(self, model: str, names: Iterable[str], page: str) -> tuple[FieldRow, ...]:
+    def _rows(self, model: str, names: Iterable[str], answer: str) -> tuple[FieldRow, ...]:
         required = self.schemas.get(model, {}).get("required", ())
         rows = []
         for name in names:
@@ -152,19 +147,24 @@ class Reference:
                 FieldRow(
                     name=name,
                     type=type_name(schema, self.schemas),
-                    link=self._link(schema, page),
+                    link=self._link(schema, answer),
                     required=name in required,
                     description=self._meaning(schema),
                 )
             )
         return tuple(rows)
 
-    def _link(self, schema: Schema, page: str) -> str | None:
-        """Return the address of the object in a field, relative to the page of the field."""
+    def _link(self, schema: Schema, answer: str) -> str | None:
+        """Return the address of the object in a field, relative to the page of the answer that has the field."""
         for name in _refs(schema):
             if name in self._home:
-                return f"{self._home[name].removeprefix(page)}#{_anchor(name)}"
+                return self._address(name, answer)
         return None
+
+    def _address(self, name: str, answer: str) -> str:
+        """Return where an object is explained, relative to the page of an answer."""
+        page = _page_of(self._home[name])
+        return f"{'' if page == _page_of(answer) else page}#{_anchor(name)}"
 
     def _meaning(self, schema: Schema) -> str:
         words = _words(schema, self.schemas)
@@ -191,12 +191,6 @@ def _first_of_alike(body: Mapping[str, Any]) -> list[tuple[str, Any]]:
         return items
     alike = all(value.keys() == items[0][1].keys() for value in body.values())
     return items[:1] if alike else items
-
-
-def answer_of(page: SitePage) -> Endpoint | Product | None:
-    """Return the endpoint or product that a page of the documentation is about."""
-    name = page.path.split("/")[2]
-    return ENDPOINT_BY_ID.get(name) or PRODUCT_BY_ID.get(name)
 
 
 def next_resource(endpoint: Endpoint) -> tuple[str, str]:
@@ -267,6 +261,11 @@ def _refs(schema: Any) -> Iterator[str]:
         schema = list(schema.values())
     for part in schema if isinstance(schema, list) else ():
         yield from _refs(part)
+
+
+def _page_of(answer: str) -> str:
+    """Return the page that explains an answer, or what is shared."""
+    return METHODOLOGY if answer == _SHARED else doc_address(answer).partition("#")[0]
 
 
 def _spaced(name: str) -> str:

@@ -4,6 +4,7 @@
 
 import { FREE, METHODS, ONCE, PINNED, fileHeaders, preflight, problem, redirect } from "./answers.js";
 import { askGateway, isPaid } from "./gateway.js";
+import { MOVED } from "./moved.js";
 import { codings, unchanged } from "./negotiation.js";
 import { StoreDown, manifest, read, releases } from "./store.js";
 
@@ -64,6 +65,8 @@ async function free(request, url, path, env, known) {
   if (there === null) {
     return problem(request, 503, "Nothing has been published yet.", { ...known, headers: { "retry-after": "5" } });
   }
+  const moved = MOVED.find(([old]) => path.startsWith(old));
+  if (moved !== undefined) return redirect(moved[1], there.generation);
   const pinned = PINNED_PATH.exec(path);
   const generation = pinned === null ? there.generation : pinned[1];
   const digest = there.manifests.get(generation);
