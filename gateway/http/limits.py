@@ -11,6 +11,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -229,6 +230,7 @@ class Clients:
         return UNTRUSTED_PROXY
 
 
+@lru_cache(maxsize=4_096)
 def _parse(address: str) -> Address | None:
     try:
         host = ipaddress.ip_address(address)

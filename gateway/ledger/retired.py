@@ -25,6 +25,8 @@ OLD_ROUNDS: Final = 2_800_000
 PAGE: Final = 200
 PROVEN: Final = ("chain", "absent", "never_landed", "adopted")
 TXID_BYTES: Final = 32
+FIND_RETIRED: Final = sa.select(settled_old).where(settled_old.c.txid == sa.bindparam("packed"))
+"""Select a retired payment by its `txid_bytes`; built once, since each purchase asks for it."""
 
 
 def retirable(passed_round: int) -> sa.Select[Any]:
@@ -64,12 +66,6 @@ def record_of(txid: str, row: Any) -> Record:
     }
     rounds: dict[str, Any] = {"identifier": None, "last_valid": 0, "intent_round": None, "watched_round": None}
     return Record(**{**unknown, **rounds, **known})
-
-
-def find_retired(txid: str) -> sa.Select[Any] | None:
-    """Select a retired payment by its txid; None for a text that is not a txid."""
-    packed = txid_bytes(txid)
-    return None if packed is None else sa.select(settled_old).where(settled_old.c.txid == packed)
 
 
 def txid_bytes(txid: str) -> bytes | None:

@@ -48,12 +48,27 @@ log = structlog.get_logger("gateway.ledger")
 _IS_INTENT: Final = payments.c.state == sa.literal_column("'intent'")
 _COUNT_ROWS: Final = {"preserve_rowcount": True}
 _ONE_PAGE: Final[sa.ColumnElement[int]] = sa.literal_column(str(PAGE))
-# Built once: a purchase executes these.
+
+
+def _page_of(time: sa.ColumnElement[Any], *rows: Any) -> sa.Executable:
+    """Select a page of payments after a place, in the order of a time."""
+    place = sa.tuple_(sa.bindparam("the_time", type_=sa.Double), sa.bindparam("the_txid", type_=sa.String))
+    query = sa.select(payments).where(*rows, sa.tuple_(time, payments.c.txid) > place)
+    return query.order_by(time, payments.c.txid).limit(_ONE_PAGE)
+
+
+# Built once: a purchase executes these, or every second does.
 _FIND: Final = (
     sa.select(payments, bodies.c.content)
     .select_from(payments.outerjoin(bodies, payments.c.sha256 == bodies.c.sha256))
     .where(payments.c.txid == sa.bindparam("the_txid"))
 )
+_FIND_IDENTIFIER: Final = sa.select(payments.c.txid).where(payments.c.identifier == sa.bindparam("the_identifier"))
+_OPEN: Final = _page_of(payments.c.created_at, _IS_INTENT)
+_UNPROVEN: Final = _page_of(
+    payments.c.closed_at, sa.text(UNPROVEN), payments.c.last_valid >= sa.bindparam("since_round")
+)
+_COUNT_OPEN: Final = sa.select(sa.func.count(), sa.func.min(payments.c.intent_round)).where(_IS_INTENT)
 _SETTLE: Final = (
     sa.update(payments)
     .where(payments.c.txid == sa.bindparam("the_txid"), payments.c.state != "settled")
@@ -147,32 +162,31 @@ class Ledger:
             return Record(*rows[0])
 
         # In this order a payment that is moved meanwhile is found in one of both.
-        query = retired.find_retired(txid)
-        old = [] if query is None else self._read(query)
+        packed = retired.txid_bytes(txid)
+        old = [] if packed is None else self._read(retired.FIND_RETIRED, {"packed": packed})
         return retired.record_of(txid, old[0]) if old else None
 
     def find_identifier(self, identifier: str) -> str | None:
         """Return the txid that holds a payment identifier, None when it is free."""
-        rows = self._read(sa.select(payments.c.txid).where(payments.c.identifier == identifier))
+        rows = self._read(_FIND_IDENTIFIER, {"the_identifier": identifier})
         if not rows:
             return None
         return str(rows[0][0])
 
     def open_payments(self, after: Place = BEGINNING) -> list[Record]:
         """Return payments whose outcome is not known, oldest first, at most 200 after a place, without bodies."""
-        return self._page(payments.c.created_at, after, _IS_INTENT)
+        return self._page(_OPEN, after)
 
     def unproven(self, after: Place = BEGINNING, since_round: int = 0) -> list[Record]:
         """Return what was closed on the facilitator's word, oldest first, at most 200 after a place, without bodies.
 
         Nothing whose last valid round is before `since_round`.
         """
-        return self._page(payments.c.closed_at, after, sa.text(UNPROVEN), payments.c.last_valid >= since_round)
+        return self._page(_UNPROVEN, after, since_round=since_round)
 
     def count_open(self) -> tuple[int, int | None]:
         """Return how many payments are open, and the earliest round at which an intent of them was written."""
-        query = sa.select(sa.func.count(), sa.func.min(payments.c.intent_round)).where(_IS_INTENT)
-        count, oldest = self._read(query)[0]
+        count, oldest = self._read(_COUNT_OPEN)[0]
         return int(count), oldest
 
     def write_intent(self, intent: Record) -> None:
@@ -194,8 +208,11 @@ class Ledger:
             IdentityTaken: the ledger knows it already.
         """
         with self._transaction():
-            query = retired.find_retired(record.txid)
-            if query is not None and self._writer.execute(query).first() is not None:
+            packed = retired.txid_bytes(record.txid)
+            if (
+                packed is not None
+                and self._writer.execute(retired.FIND_RETIRED, {"packed": packed}).first() is not None
+            ):
                 raise IdentityTaken(f"{record.txid} was settled long ago")
             self._put_row(record)
 
@@ -361,9 +378,8 @@ class Ledger:
                 raise
             return rows
 
-    def _page(self, time: sa.ColumnElement[Any], after: Place, *rows: Any) -> list[Record]:
-        query = sa.select(payments).where(*rows, sa.tuple_(time, payments.c.txid) > sa.tuple_(*after))
-        return [Record(*row) for row in self._read(query.order_by(time, payments.c.txid).limit(_ONE_PAGE))]
+    def _page(self, query: sa.Executable, after: Place, **values: Any) -> list[Record]:
+        return [Record(*row) for row in self._read(query, {"the_time": after[0], "the_txid": after[1], **values})]
 
     def _put_row(self, record: Record) -> None:
         if self._execute(self._put_intent, {name: getattr(record, name) for name in _COLUMNS}) != 1:

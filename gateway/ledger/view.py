@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from gateway.errors import LedgerUnreadable, database_reason
 from gateway.ledger.engine import postgres_engine, sqlite_path
-from gateway.ledger.retired import find_retired, txid_of
+from gateway.ledger.retired import FIND_RETIRED, txid_bytes, txid_of
 from gateway.ledger.schema import unusable_schema
 from gateway.ledger.tables import payments, settled_old
 from gateway.settings import POSTGRES
@@ -51,8 +51,10 @@ class LedgerView:
         if row is not None:
             return dict(row)
 
-        query = find_retired(txid)
-        old = None if query is None or not self._keeps_old else self._connection.execute(query).first()
+        packed = txid_bytes(txid)
+        if packed is None or not self._keeps_old:
+            return None
+        old = self._connection.execute(FIND_RETIRED, {"packed": packed}).first()
         return None if old is None else self._moved_row(old)
 
     def newest_round(self) -> int:

@@ -9,7 +9,7 @@ from gateway.ledger.thread import LedgerThread
 from gateway.payments.challenge import requirement
 from gateway.payments.decide import Outcome, Refused, Unavailable
 from gateway.settings import GatewaySettings
-from gateway.upstream.facilitator import Facilitator, FacilitatorOffer
+from gateway.upstream.facilitator import Facilitator, FacilitatorOffer, encode_request
 from gateway.values import Payment
 from gateway.vault.folder import Snapshot, VaultBody, VaultProduct, VaultReader
 
@@ -27,10 +27,10 @@ class PricedSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What an unseen payment would buy, and the terms that the facilitator is asked about."""
+    """What an unseen payment would buy, and what the facilitator is asked about it, to verify and to settle."""
 
     priced: PricedSnapshot
-    terms: dict[str, Any]
+    request: bytes
 
 
 class Orders:
@@ -62,9 +62,8 @@ class Orders:
 
         if await self.identifier_taken(payment):
             return identifier_reused()
-        return Order(
-            priced, terms_for(self._settings, payment, offer, priced.body.price_atomic, priced.snapshot.snapshot_id)
-        )
+        terms = terms_for(self._settings, payment, offer, priced.body.price_atomic, priced.snapshot.snapshot_id)
+        return Order(priced, encode_request(payment, terms))
 
     def _quote(self, path: str, payment: Payment) -> PricedSnapshot | Outcome:
         if self._ledger.fault() is not None:

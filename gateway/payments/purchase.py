@@ -296,7 +296,7 @@ class Purchases:
         try:
             async with asyncio.TaskGroup() as questions:
                 presence = questions.create_task(self._chain.pending_status(payment.txid, TIMEOUT_S))
-                verdict = await self._facilitator.verify(payment, order.terms)
+                verdict = await self._facilitator.verify(order.request)
         except* RemoteError as group:
             unreadable = group.exceptions[0]
         except* Exception as group:  # noqa: BLE001 - raised again below
@@ -323,7 +323,7 @@ class Purchases:
             return Unavailable("the payments ledger refused the payment; the same one works later")
 
         self._step("intent_written")
-        return await self._recorded.settle(payment, intent, order.terms)
+        return await self._recorded.settle(payment, intent, order.request)
 
     def _intent(self, payment: Payment, order: Order, reached: int | None) -> Record:
         priced = order.priced

@@ -7,7 +7,7 @@ alone the facilitator is asked to settle.
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
@@ -33,7 +33,7 @@ from gateway.payments.orders import terms_for
 from gateway.payments.receipts import Receipts
 from gateway.settings import GatewaySettings
 from gateway.upstream.chain import Chain, Finding, Presence
-from gateway.upstream.facilitator import Facilitator, SettleAnswer, SettleKind
+from gateway.upstream.facilitator import Facilitator, SettleAnswer, SettleKind, encode_request
 from gateway.values import Payment
 from gateway.vault.folder import VaultReader
 
@@ -89,9 +89,9 @@ class RecordedPayments:
         self._owner = owner
         self._step = step
 
-    async def settle(self, payment: Payment, intent: Record, terms: dict[str, Any]) -> Outcome:
+    async def settle(self, payment: Payment, intent: Record, request: bytes) -> Outcome:
         """Ask the facilitator about an intent that was written just now, and finish the payment."""
-        answer = await self._ask_to_settle(payment, terms)
+        answer = await self._ask_to_settle(request)
         return await self.finish(intent.path, payment, intent, answer)
 
     async def finish(self, path: str, payment: Payment, record: Record, answer: SettleAnswer | None = None) -> Outcome:
@@ -244,7 +244,7 @@ class RecordedPayments:
 
         terms = terms_for(self._settings, payment, offer, record.price_atomic, record.snapshot_id)
         ours = replace(record, owner=self._owner, settles=record.settles + 1)
-        return KnownPayment(ours, answer=await self._ask_to_settle(payment, terms))
+        return KnownPayment(ours, answer=await self._ask_to_settle(encode_request(payment, terms)))
 
     async def _take_over(self, record: Record) -> bool:
         """Become the one process that asks the facilitator about an intent."""
@@ -293,8 +293,8 @@ class RecordedPayments:
 
         return None
 
-    async def _ask_to_settle(self, payment: Payment, terms: dict[str, Any]) -> SettleAnswer:
-        answer = await self._facilitator.settle(payment, terms)
+    async def _ask_to_settle(self, request: bytes) -> SettleAnswer:
+        answer = await self._facilitator.settle(request)
         self._step("settle_answered")
         self._metrics.settles_by_kind[answer.kind.value].inc()
         return answer

@@ -174,23 +174,19 @@ class Facilitator:
         """Return for how many seconds verify or settle has not worked, 0 when both do."""
         return max(outage.seconds() for outage in self._outages.values())
 
-    async def verify(self, payment: Payment, requirements: dict[str, Any]) -> Verdict:
-        """Ask whether a payment would settle; raise RemoteError without a readable answer.
-
-        The requirements are from our table, the network in the facilitator's form.
-        """
+    async def verify(self, request: bytes) -> Verdict:
+        """Ask whether a payment would settle, by what `encode_request` made; RemoteError without a readable answer."""
         timeout_s = self._settings.verify_timeout_seconds
-        return await self._post("/verify", timeout_s, encode_request(payment, requirements), _read_verdict)
+        return await self._post("/verify", timeout_s, request, _read_verdict)
 
-    async def settle(self, payment: Payment, requirements: dict[str, Any]) -> SettleAnswer:
-        """Ask once to settle a verified payment whose intent is on disk.
+    async def settle(self, request: bytes) -> SettleAnswer:
+        """Ask once to settle a verified payment whose intent is on disk, in the bytes that it was verified with.
 
-        The requirements are those that it was verified with. Never raises: an unreadable answer is an answer about our
-        knowledge.
+        Never raises: an unreadable answer is an answer about our knowledge.
         """
         timeout_s = self._settings.settle_timeout_seconds
         try:
-            return await self._post("/settle", timeout_s, encode_request(payment, requirements), _read_settle)
+            return await self._post("/settle", timeout_s, request, _read_settle)
         except RemoteError as error:
             return SettleAnswer(SettleKind.UNREADABLE, str(error))
 
@@ -268,6 +264,7 @@ def _signers(signers: Any) -> frozenset[str]:
 def encode_request(payment: Payment, requirements: dict[str, Any]) -> bytes:
     """Encode the body of verify and settle: our terms, extensions and resource as the client sent them.
 
+    The requirements are from our table, the network in the facilitator's form.
     Not by x402's models: these drop members of the resource that they do not know, and write the others in their order.
     """
     group = {"paymentGroup": payment.group, "paymentIndex": payment.index}

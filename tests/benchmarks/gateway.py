@@ -1,8 +1,10 @@
 """Print what the gateway and the official middleware do in a second of processor time.
 
-What counts is requests per CPU-second of the server's own process, from /proc/<pid>/stat: it says little about the
-neighbours on the machine. `python -m tests.benchmarks.gateway burst` lets 500 buyers pay at once. OFFICIAL_PYTHON names
-an interpreter with x402-avm[avm,httpx,fastapi]==2.0.2 and uvicorn.
+`OFFICIAL_PYTHON=... python -m tests.benchmarks.gateway [ROUNDS]`, four by default; the interpreter has
+x402-avm[avm,httpx,fastapi]==2.0.2 and uvicorn. `python -m tests.benchmarks.gateway burst` lets 500 buyers pay at once.
+
+What counts is requests per CPU-second of the server's own process, from /proc. Both servers run at the same time and
+take turns, so that each ratio is of two neighbours in time: it says little about the rest of the machine.
 """
 
 import asyncio
@@ -15,7 +17,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -33,20 +36,41 @@ from tests.support.vaults import GENERATION, PATHS, PRICES, body_of, write_vault
 
 PRODUCT: Final = "x402-market-regime"
 PATH: Final = PATHS[PRODUCT]
-TICK_HZ: Final = os.sysconf("SC_CLK_TCK")
 WORKERS: Final = 50
-CHALLENGES: Final = 30_000
-PURCHASES: Final = 4_000
-ROUNDS: Final = 3
+ROUNDS: Final = 4
 BUYERS: Final = 500
 SETTLE_S: Final = 3.5
-BARS: Final = {"challenge": "4 x", "purchase": "2.5 x", "replay": "20 x"}
+
+
+@dataclass(frozen=True)
+class Load:
+    """One row of the table: what is sent, and the bar of the ratio."""
+
+    name: str
+    status: int
+    counts: Mapping[str, int]  # requests of a round, by whose server
+    bar: str = ""
+    a_second: int | None = None  # as fast as answers come over 50 connections, without it
+    repeats: bool = False  # payments that were bought with before
+
+
+def _counts(ours: int, official: int | None = None) -> dict[str, int]:
+    return {"ours": ours, "official": official or ours}
+
+
+LOADS: Final = (
+    Load("402", 402, _counts(20_000, 3_000), "8"),
+    Load("purchases, 50 connections always full", 200, _counts(2_000, 800), "2.5"),
+    Load("purchases, 5 a second", 200, _counts(75), a_second=5),
+    Load("purchases, 20 a second", 200, _counts(200), "1.0", a_second=20),
+    Load("purchases, 80 a second", 200, _counts(480), a_second=80),
+    Load("a purchase repeated", 200, _counts(4_000, 800), "20", repeats=True),
+)
 
 
 def cpu_s(server: Running) -> float:
-    """Return the seconds of CPU that a server has used."""
-    fields = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICK_HZ
+    """Return the seconds of CPU that a server has used: clock_getcpuclockid(3), which Python does not have."""
+    return time.clock_gettime(~server.process.pid << 3 | 2)
 
 
 def rss_mb(server: Running) -> float:
@@ -64,24 +88,28 @@ def serving(words: Sequence[str], port: int, folder: Path, ready: str, **setting
         yield server
 
 
-def measure(server: Running, count: int, expected: int, folder: Path, payments: Sequence[str] = ()) -> float:
+def measure(server: Running, load: Load, count: int, folder: Path, payments: Sequence[str] = ()) -> float:
     """Load one server from a process of its own, check every answer, and return requests per CPU-second."""
-    words = [sys.executable, "-m", "tests.benchmarks.gateway_load", server.origin + PATH, str(WORKERS), str(count)]
     (folder / "payments.txt").write_text("\n".join(payments))
+    words = [server.origin + PATH, str(WORKERS), str(count), str(folder / "payments.txt")]
+    if load.a_second is not None:
+        words.append(str(load.a_second))
+
     before = cpu_s(server)
     done = subprocess.run(
-        [*words, str(folder / "payments.txt")],
+        [sys.executable, "-m", "tests.benchmarks.gateway_load", *words],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
         check=True,
         timeout=1_800,
     )
-    used = cpu_s(server) - before
+    used_s = cpu_s(server) - before
+
     statuses = json.loads(done.stdout)
-    if statuses != {str(expected): count}:
-        raise SystemExit(f"{server.origin} answered {statuses}, expected {count} of {expected}")
-    return count / used
+    if statuses != {str(load.status): count}:
+        raise SystemExit(f"{server.origin} answered {statuses}, expected {count} of {load.status}")
+    return count / used_s
 
 
 @contextlib.contextmanager
@@ -135,34 +163,46 @@ def official(folder: Path, away: str) -> Iterator[Running]:
         yield server
 
 
-def rates(server: Running, folder: Path, share: int = 1) -> dict[str, float]:
-    """Return the medians of challenges, new purchases and replays; `share` divides how many there are."""
-    key = new_key()
-    measure(server, 400, 200, folder, signed(server, key, 400))  # warms up
-    found: dict[str, list[float]] = {"challenge": [], "purchase": [], "replay": []}
-    for _ in range(ROUNDS):
-        payments = signed(server, key, PURCHASES // share)
-        found["challenge"].append(measure(server, CHALLENGES // share, 402, folder))
-        found["purchase"].append(measure(server, len(payments), 200, folder, payments))
-        # The official middleware knows no replay: a repeated payment is a purchase to it.
-        found["replay"].append(measure(server, 2 * len(payments), 200, folder, payments))
-    return {kind: statistics.median(each) for kind, each in found.items()}
+def play(server: Running, load: Load, count: int, folder: Path, bought: list[str]) -> float:
+    """Send one load to one server; what was bought with is kept to be repeated."""
+    if load.status == 402:
+        return measure(server, load, count, folder)
+
+    # The official middleware knows no replay: a repeated payment is a purchase to it.
+    if not load.repeats:
+        bought[:] = signed(server, new_key(), count)
+    return measure(server, load, count, folder, bought)
 
 
-def main() -> None:
-    """Measure both and print the table."""
+def main(rounds: int) -> None:
+    """Measure both in turns and print the table."""
+    rates: dict[str, list[tuple[float, float]]] = {load.name: [] for load in LOADS}
     with tempfile.TemporaryDirectory() as name, outside(Path(name)) as away:
-        folder, theirs = Path(name), {}
-        if os.environ.get("OFFICIAL_PYTHON"):
-            with official(folder, away.origin) as server:
-                theirs = rates(server, folder, share=5)
-        with gateway(folder, away.origin) as server:
-            ours, memory = rates(server, folder), rss_mb(server)
-    print("| requests per CPU-second | ours | official middleware | ours / official | bar |\n|---|---|---|---|---|")
-    for kind, rate in ours.items():
-        peer, ratio = (f"{theirs[kind]:,.0f}", f"{rate / theirs[kind]:.1f}") if theirs else ("OFFICIAL_PYTHON", "")
-        print(f"| {kind} | {rate:,.0f} | {peer} | {ratio} | {BARS[kind]} |")
-    print(f"\nResident memory after {400 + ROUNDS * PURCHASES:,} purchases: {memory:.0f} MB (bar 120 MB)")
+        folder = Path(name)
+        with official(folder, away.origin) as theirs, gateway(folder, away.origin) as ours:
+            servers = {"ours": ours, "official": theirs}
+            bought: dict[str, list[str]] = {"ours": [], "official": []}
+            for who, server in servers.items():
+                play(server, LOADS[1], 400, folder, bought[who])  # warms up
+
+            for turn in range(rounds):
+                for load in LOADS:
+                    # Whoever is second in one round is first in the next.
+                    order = list(servers) if turn % 2 else list(reversed(servers))
+                    rate = {who: play(servers[who], load, load.counts[who], folder, bought[who]) for who in order}
+                    rates[load.name].append((rate["ours"], rate["official"]))
+            memory = rss_mb(ours)
+
+    print(f"| a CPU-second, median of {rounds} rounds | ours | official | ratio | least | bar |")
+    print("|---|---|---|---|---|---|")
+    for load in LOADS:
+        own, official_rates = zip(*rates[load.name], strict=True)
+        ratios = [mine / other for mine, other in rates[load.name]]
+        print(
+            f"| {load.name} | {statistics.median(own):,.0f} | {statistics.median(official_rates):,.0f}"
+            f" | {statistics.median(ratios):.2f} | {min(ratios):.2f} | {load.bar} |"
+        )
+    print(f"\nResident memory at the end: {memory:.0f} MB (bar 120 MB)")
 
 
 async def burst(origin: str, payments: Sequence[str]) -> tuple[Counter[int], float]:
@@ -197,4 +237,4 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["burst"]:
         buyers_at_once()
     else:
-        main()
+        main(int(sys.argv[1]) if sys.argv[1:] else ROUNDS)

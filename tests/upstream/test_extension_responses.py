@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from gateway.http.metrics import Metrics
 from gateway.settings import GatewaySettings
-from gateway.upstream.facilitator import Facilitator, decoded_responses
+from gateway.upstream.facilitator import Facilitator, decoded_responses, encode_request
 from gateway.upstream.http_client import Http
 from tests.support.clock import ManualClock
 from tests.upstream.test_facilitator import payment
@@ -34,7 +34,7 @@ def settle(*headers: Mapping[str, str]) -> tuple[Facilitator, list[Any]]:
     facilitator = Facilitator(settings, Answers(list(headers)), ManualClock(), Metrics())
     with capture_logs() as logs:
         for _ in headers:
-            asyncio.run(facilitator.settle(payment(None, None), {}))
+            asyncio.run(facilitator.settle(encode_request(payment(None, None), {})))
     return facilitator, [row["responses"] for row in logs if "responses" in row]
 
 
