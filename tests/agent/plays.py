@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import generator.cli.agent
 import generator.cli.buying
 from gateway.devnet.keys import Key, new_key
+from generator.catalog.money import usdc_amount
 from generator.cli.buying.purchase import Bought
 from tests.agent.harness import LIFE, shopping
 from tests.sellers.play import Killed, Play, WebOfTheTest, is_true, spent_by
@@ -28,7 +29,7 @@ from tests.support.devnet_app import DevnetApp, pass_rounds
 if TYPE_CHECKING:
     from generator.cli.agent.server import AgentServer
 
-BUY: Final = {"product": PRODUCT.removeprefix("x402-"), "cap": "0.01"}
+BUY: Final = {"product": PRODUCT.removeprefix("x402-"), "cap": usdc_amount(PRICE)}
 BUYS: Final = 100
 DEATH_RATE: Final = 0.01
 MOST_LIVES: Final = 400

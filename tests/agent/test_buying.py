@@ -15,6 +15,7 @@ import pytest
 from gateway.devnet.keys import Key, new_key
 from gateway.devnet.wallet import pay
 from gateway.wire.networks import DEVNET as NETWORK
+from generator.catalog.money import usdc_amount
 from generator.cli.agent.answers import ToolError
 from generator.cli.agent.buying import atomic_of, pages_of
 from generator.cli.agent.spending import Caps, Spending
@@ -59,7 +60,7 @@ async def test_an_agents_client_buys_reads_pages_and_gets_the_same_again(web: We
         listed = [one.uri for one in (await client.list_resources()).resources]
 
     assert (made["paid_now"], again) == (True, made | {"paid_now": False})
-    assert (made["amount_usdc"], made["headline"], made["pages"]) == ("0.01", "calm", 1)
+    assert (made["amount_usdc"], made["headline"], made["pages"]) == (BUY["cap"], "calm", 1)
     assert hashlib.sha256(page.encode()).hexdigest() == made["sha256"]
     assert json.loads(page)["headline"] == made["headline"]
     assert listed == [made["resource"]]
@@ -73,8 +74,8 @@ def test_a_new_id_is_a_second_purchase_and_the_cap_of_life_ends_it(web: WebOfThe
     ends = [asyncio.run(tools.call("buy", BUY | {"purchase_id": f"id-{number}-x"}, {})) for number in range(3)]
 
     assert [end.is_error for end in ends] == [False, False, True]
-    assert ends[2].content[0].text.startswith("cap_exceeded: 0.01 USDC is more than is left")  # type: ignore[union-attr]
-    left = {"call": "0.01", "day": "0", "life": "0"}
+    assert ends[2].content[0].text.startswith(f"cap_exceeded: {BUY['cap']} USDC is more than is left")  # type: ignore[union-attr]
+    left = {"call": BUY["cap"], "day": "0", "life": "0"}
     assert {name: float(value) for name, value in ends[2].structured_content["left_usdc"].items()} == {
         name: float(value) for name, value in left.items()
     }
@@ -84,13 +85,13 @@ def test_a_new_id_is_a_second_purchase_and_the_cap_of_life_ends_it(web: WebOfThe
 @pytest.mark.parametrize(
     "changes",
     [
-        {"cap": "0.009"},
+        {"cap": usdc_amount(PRICE - 1)},
         {"cap": "-1"},
         {"cap": "1e3"},
         {"purchase_id": "../../x"},
         {"purchase_id": "x"},
         {"product": "no"},
-        {"cap": 0.009},
+        {"cap": (PRICE - 1) / 1e6},
         {"cap": True},
         {"cap": 0.0100001},
         {"cap": float("nan")},
@@ -103,9 +104,9 @@ def test_a_price_above_cap_or_a_wrong_argument_signs_nothing(
     assert web.seller.handed == []
 
 
-@pytest.mark.parametrize("cap", [0.01, 1, "0.010000"])
+@pytest.mark.parametrize("cap", [PRICE / 1e6, 1, f"{PRICE / 1e6:.6f}"])
 def test_a_cap_is_a_number_with_an_exact_decimal_text_too(cap: Any, web: WebOfTheTest, tmp_path: Path) -> None:
-    assert bought(web, tmp_path, new_key(), cap=cap).structured_content["amount_usdc"] == "0.01"
+    assert bought(web, tmp_path, new_key(), cap=cap).structured_content["amount_usdc"] == BUY["cap"]
 
 
 def test_an_argument_that_a_host_added_is_named_and_nothing_is_signed(web: WebOfTheTest, tmp_path: Path) -> None:
@@ -235,7 +236,7 @@ def test_a_payment_above_the_cap_is_not_sent(web: WebOfTheTest, payer: Key, tmp_
     tools = shopping(web, tmp_path, None)
     payment = payment_of(asyncio.run(tools.call("buy", BUY | ID, {})), payer)
 
-    refused = asyncio.run(tools.call("buy", BUY | ID | {"cap": "0.009"}, payment))
+    refused = asyncio.run(tools.call("buy", BUY | ID | {"cap": usdc_amount(PRICE - 1)}, payment))
 
     assert refused.structured_content == {"error": "cap_exceeded"}
     assert web.seller.handed == []

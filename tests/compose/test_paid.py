@@ -14,6 +14,7 @@ from generator.compose.body import encode
 from generator.market.bars import BAR_MS
 from tests.support.bodies import composed, free, paid
 from tests.support.builders import CONTEXTS, NOW_MS
+from tests.support.vaults import PRICES
 from tests.support.walk import leaves, strings
 
 TRADES = re.compile(
@@ -46,7 +47,7 @@ def test_the_report_has_each_coin_the_levels_and_what_was_bought() -> None:
     assert sold["receipt"] == {
         "snapshotId": "000000004711",
         "product": REPORT,
-        "price_atomic": 100_000,
+        "price_atomic": PRICES[REPORT],
         "as_of": "2026-11-20T09:53:00Z",
     }
 

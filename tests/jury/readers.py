@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from functools import partial
 from typing import Final
 
 from generator.catalog.links import BUYER, DAILY, DOCS, YOU
+from generator.catalog.products import PRODUCTS
 from tests.jury.court import Court, Judge, bin_of, installed, node, python, required, run
 
 CHROMIUM: Final = "/usr/bin/chromium"
@@ -39,9 +41,9 @@ def _lighthouse(court: Court) -> str:
 def _agentcash(court: Court) -> str:
     """Let the crawler of a registry of paid resources find the four and their prices."""
     found = run([*bin_of("discovery"), "discover", court.origin, "--json"], court.folder)
-    prices = [price for price in ("0.01", "0.02", "0.1") if price in found]
+    asked = sorted({f"{Decimal(product.price_atomic).scaleb(-6).normalize():f}" for product in PRODUCTS})
     assert found.count("/api/x402-") >= 4, found[:600]
-    assert prices == ["0.01", "0.02", "0.1"], found[:600]
+    assert [price for price in asked if price not in found] == [], found[:600]
     return "four paid resources with their prices"
 
 

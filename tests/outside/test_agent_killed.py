@@ -13,13 +13,16 @@ from typing import Any
 import pytest
 
 from gateway.devnet.keys import load_or_make
+from generator.catalog.money import usdc_amount
 from tests.support.processes import REPOSITORY, clean_environment, emi_up, get
+from tests.support.vaults import PRICES
 
 pytestmark = pytest.mark.outside
 PROCESSES = 3
 BUYS = 25
 CAP = 10
-BUY = {"product": "market-regime", "cap": "0.01"}
+PRICE = PRICES["x402-market-regime"]
+BUY = {"product": "market-regime", "cap": usdc_amount(PRICE)}
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 
@@ -77,7 +80,16 @@ def test_processes_that_share_a_state_and_are_killed_pay_each_id_once_within_the
     load_or_make(wallet)
     with emi_up(tmp_path) as up:
         up.wait_answer()
-        arguments = ["--url", up.origin, "--wallet", str(wallet), "--state", str(state), "--cap-life", f"{CAP / 100}"]
+        arguments = [
+            "--url",
+            up.origin,
+            "--wallet",
+            str(wallet),
+            "--state",
+            str(state),
+            "--cap-life",
+            usdc_amount(CAP * PRICE),
+        ]
 
         ends = asyncio.run(many_lives(tmp_path, arguments))
 

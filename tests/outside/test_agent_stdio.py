@@ -9,9 +9,12 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from gateway.devnet.keys import load_or_make
+from generator.catalog.money import usdc_amount
 from tests.support.processes import REPOSITORY, clean_environment, emi_up
+from tests.support.vaults import PRICES
 
 pytestmark = pytest.mark.outside
+PRICE = PRICES["x402-market-regime"]
 
 
 async def talk(folder: Path, origin: str, wallet: Path) -> dict[str, Any]:
@@ -25,7 +28,7 @@ async def talk(folder: Path, origin: str, wallet: Path) -> dict[str, Any]:
         "--state",
         str(folder / "agent"),
         "--cap-life",
-        "0.02",
+        usdc_amount(2 * PRICE),
     ]
     server = StdioServerParameters(
         command=sys.executable,
@@ -33,7 +36,11 @@ async def talk(folder: Path, origin: str, wallet: Path) -> dict[str, Any]:
         cwd=folder,
         env=clean_environment(PYTHONPATH=str(REPOSITORY)),
     )
-    buy = {"product": "market-regime", "cap": "0.01", "purchase_id": "first-purchase"}
+    buy = {
+        "product": "market-regime",
+        "cap": usdc_amount(PRICE),
+        "purchase_id": "first-purchase",
+    }
     async with Client(server, read_timeout_seconds=60) as client:
         return {
             "tools": [tool.name for tool in (await client.list_tools()).tools],

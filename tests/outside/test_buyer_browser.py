@@ -14,16 +14,20 @@ import pytest
 
 from gateway.settings import DEMO_PAYEE
 from generator.catalog.links import BUYER_PAGES
+from generator.catalog.money import usdc_amount
 from tests.buyer.test_page import page_of, selling
 from tests.outside.buyer_shop import ARC0001, ARC0027, LUTE_PAGE, MAINNET, Wallet, provider
 from tests.outside.site_pages import BROWSED, MODULES, Browser, BrowserContext, Page, Route, expect
 from tests.support.gateway_wallet import decode_header
 from tests.support.local_servers import Shop
+from tests.support.vaults import PRICES, SHOWN
 
 pytestmark = BROWSED
 PAGE = "/x402-buyer/"
 REPORT = "/api/x402-atlas-human-report.php"
 SOON_MS = 20_000
+PRICE = PRICES["x402-atlas-human-report"]
+PRICE_SHOWN = SHOWN["x402-atlas-human-report"]
 
 
 def opened(context: BrowserContext, shop: Shop, query: str = "") -> Page:
@@ -99,16 +103,16 @@ BUSY = {"status": 503, "headers": {"Retry-After": "1"}, "json": {"detail": "The 
 
 
 @pytest.mark.parametrize(
-    ("product", "price", "words"),
+    ("product", "words"),
     [
-        ("x402-atlas-human-report", 100_000, "sideways & calm"),
-        ("x402-atlas", 20_000, "Regime"),
-        ("x402-market-regime", 10_000, "x402 Market Regime"),
-        ("x402-main-brain", 10_000, "x402 Main Brain"),
+        ("x402-atlas-human-report", "sideways & calm"),
+        ("x402-atlas", "Regime"),
+        ("x402-market-regime", "x402 Market Regime"),
+        ("x402-main-brain", "x402 Main Brain"),
     ],
 )
 def test_a_purchase_goes_from_the_button_to_the_report_on_the_devnet(
-    shop: Shop, context: BrowserContext, product: str, price: int, words: str
+    shop: Shop, context: BrowserContext, product: str, words: str
 ) -> None:
     had = shop.ledger.holding(DEMO_PAYEE) or 0
     page = opened(context, shop, BUYER_PAGES[product].removeprefix(PAGE))
@@ -116,7 +120,7 @@ def test_a_purchase_goes_from_the_button_to_the_report_on_the_devnet(
     page.click("#pay")
     until(page, "settled")
 
-    assert (shop.ledger.holding(DEMO_PAYEE) or 0) - had == price
+    assert (shop.ledger.holding(DEMO_PAYEE) or 0) - had == PRICES[product]
     article = page.inner_text("#report")
     kept = page.evaluate("JSON.parse(localStorage.getItem('emi-purchases-v1'))[0]")
     assert words in article
@@ -173,7 +177,7 @@ def test_opening_the_page_asks_for_no_challenge_and_no_one_else(shop: Shop, cont
     [
         ("nothing", "no-account", "not on the network yet"),
         (None, "not-opted-in", "has not opted in to USDC"),
-        (99_999, "too-little", "has 0.099999 USDC, and the price is 0.10 USDC"),
+        (PRICE - 1, "too-little", f"has {usdc_amount(PRICE - 1)} USDC, and the price is {PRICE_SHOWN}"),
         (5, "too-little", "has 0.000005 USDC"),
     ],
 )
@@ -259,7 +263,7 @@ def test_who_owns_one_is_asked_before_a_second_one_is_paid(shop: Shop, context: 
 
     assert first is not None
     assert first["y"] < 844
-    assert re.fullmatch(r"You bought this .* ago. Buy a newer one for 0.10 USDC\?", asked)
+    assert re.fullmatch(rf"You bought this .* ago. Buy a newer one for {re.escape(PRICE_SHOWN)}\?", asked)
     expect(page.locator("#report")).to_contain_text("sideways & calm")
     assert sent.headers == []
 
@@ -762,7 +766,7 @@ def test_without_script_the_terms_are_read_and_the_shell_is_shown(shop: Shop, br
     text = page.inner_text("main")
 
     for stated in (
-        "0.10 USDC",
+        PRICE_SHOWN,
         "Play money",
         "The button needs JavaScript",
         "emi buy atlas-human-report",

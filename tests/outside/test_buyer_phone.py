@@ -7,7 +7,7 @@ import pytest
 from gateway.wire.networks import TESTNET
 from tests.outside.buyer_shop import Wallet, a_shop
 from tests.outside.site_pages import BROWSED, Browser, BrowserContext, Page, expect
-from tests.outside.test_buyer_browser import BUSY, Sent, opened, pay, refusal, until, with_wallet
+from tests.outside.test_buyer_browser import BUSY, PRICE_SHOWN, Sent, opened, pay, refusal, until, with_wallet
 from tests.support.local_servers import Shop
 
 pytestmark = BROWSED
@@ -76,7 +76,7 @@ def test_what_is_owned_opens_from_the_bar_and_a_newer_one_can_still_be_bought(
     asked = until(page, "bought-before")
 
     assert opened_bar == []
-    assert "Buy a newer one for 0.10 USDC?" in asked
+    assert f"Buy a newer one for {PRICE_SHOWN}?" in asked
     expect(page.locator("#newer")).to_be_visible()
 
 

@@ -11,7 +11,7 @@ from algosdk import encoding, transaction
 from gateway.wire.networks import DEVNET, MAINNET
 from tests.outside.buyer_shop import DEMO_PAYEE, Wallet
 from tests.outside.site_pages import BROWSED, Browser, BrowserContext, Page, Route, expect
-from tests.outside.test_buyer_browser import REPORT, Sent, opened, pay, until, with_wallet
+from tests.outside.test_buyer_browser import PRICE, PRICE_SHOWN, REPORT, Sent, opened, pay, until, with_wallet
 from tests.support.local_servers import Shop
 
 pytestmark = BROWSED
@@ -61,14 +61,14 @@ def test_a_changed_price_is_shown_everywhere_before_the_second_press(shop: Shop,
     pay(page)
     found = until(page, "price-changed")
 
-    seen = (page.inner_text(".offer") + page.inner_text("#purchase .actions")).replace("it was 0.10 USDC", "")
-    assert "0.10" not in seen
-    assert "100,000" not in seen
+    seen = (page.inner_text(".offer") + page.inner_text("#purchase .actions")).replace(f"it was {PRICE_SHOWN}", "")
+    assert PRICE_SHOWN not in seen
+    assert f"{PRICE:,}" not in seen
     assert seen.count("0.25 USDC") == 3  # the number, the button, the button next to the words
     assert seen.count("250,000 atomic units") == 1
     assert page.get_by_role("button", name="Pay 0.25 USDC", exact=True).count() == 1
     assert page.get_by_role("button", name="Agree and pay 0.25 USDC", exact=True).count() == 1
-    assert "The price is now 0.25 USDC; it was 0.10 USDC." in found
+    assert f"The price is now 0.25 USDC; it was {PRICE_SHOWN}." in found
     assert wallet.signed == 0
 
 
@@ -87,8 +87,8 @@ def test_the_second_press_signs_exactly_the_price_that_is_shown(
     page.click(button)
     until(page, "settled")
 
-    assert (shown, wallet.spent(), wallet.transfers()) == ("0.10 USDC", 100_000, 1)
-    assert "0.10 USDC (100,000 atomic units)" in page.inner_text("#report")
+    assert (shown, wallet.spent(), wallet.transfers()) == (PRICE_SHOWN, PRICE, 1)
+    assert f"{PRICE_SHOWN} ({PRICE:,} atomic units)" in page.inner_text("#report")
 
 
 def test_a_price_that_changes_again_is_shown_again_and_never_signed_unseen(shop: Shop, context: BrowserContext) -> None:
@@ -123,7 +123,7 @@ def test_a_price_that_is_not_an_amount_of_money_is_neither_shown_nor_signed(
     pay(page)
 
     assert "not an amount of money" in until(page, "not-for-sale")
-    assert page.inner_text("#price") == "0.10 USDC"
+    assert page.inner_text("#price") == PRICE_SHOWN
     assert wallet.signed == 0
 
 
@@ -177,7 +177,7 @@ def _payment(**changes: Any) -> Callable[[dict[str, Any]], None]:
         terms = transaction.SuggestedParams(
             changes.get("fee", 0), 10, 110, changes.get("gh", DEVNET.genesis_hash), DEVNET.genesis_id, flat_fee=True
         )
-        wanted = {"receiver": DEMO_PAYEE, "amt": 100_000, "index": DEVNET.asset_id, "sender": found["address"]}
+        wanted = {"receiver": DEMO_PAYEE, "amt": PRICE, "index": DEVNET.asset_id, "sender": found["address"]}
         wanted |= {name: value for name, value in changes.items() if name not in {"fee", "gh"}}
         item = transaction.AssetTransferTxn(sp=terms, **wanted)
         found["payment"]["group"][found["payment"]["index"]] = encoding.msgpack_encode(item)
@@ -227,7 +227,7 @@ def test_after_a_purchase_the_button_says_what_the_next_press_would_sign(shop: S
     first = page.inner_text("#pay")
     page.reload()
 
-    assert (first, page.inner_text("#pay")) == ("Buy the newest one for 0.10 USDC",) * 2
+    assert (first, page.inner_text("#pay")) == (f"Buy the newest one for {PRICE_SHOWN}",) * 2
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ from gateway.devnet.transactions import parse_item, signed
 from tests.outside.market import FACILITATORS, Market, need
 from tests.outside.processes import get_json
 from tests.support.processes import get
+from tests.support.vaults import PRICES
 
 pytestmark = pytest.mark.outside
-PRICE = 100_000
+PRICE = PRICES["x402-atlas-human-report"]
 
 
 @pytest.mark.parametrize("attempt", ["", "&attempt=0123456789abcdef"])

@@ -22,6 +22,7 @@ from tests.outside.processes import devnet, gateway, get_json
 from tests.support.fleet import Buyer, Readers, Seen, at_work, shared
 from tests.support.processes import Running, emi, running
 from tests.support.servers import WHO, make_bucket, make_database, postgres, s3
+from tests.support.vaults import PRICES
 
 pytestmark = [pytest.mark.outside, pytest.mark.timeout(400)]
 
@@ -194,4 +195,4 @@ def check_payments(fleet: Fleet) -> None:
     assert buyer.faults == []
     assert len(buyer.payments) > 20
     assert {status for statuses in late.values() for status in statuses} == {200}
-    assert int(paid["asset-holding"]["amount"]) == 10_000 * len(buyer.payments)
+    assert int(paid["asset-holding"]["amount"]) == PRICES["x402-market-regime"] * len(buyer.payments)

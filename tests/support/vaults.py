@@ -14,6 +14,7 @@ from generator.compose.challenge import BAZAAR_SCHEMA
 from tests.support.clock import NOON
 
 PRICES: Final = {product.id: product.price_atomic for product in PRODUCTS}
+SHOWN: Final = {product.id: product.price_display for product in PRODUCTS}
 PATHS: Final = {product.id: product.path for product in PRODUCTS}
 START: Final = NOON
 GENERATION: Final = "000000000007"
