@@ -72,6 +72,7 @@ def environment(resources: Resources) -> Environment:
             "duration": figures.duration,
             "iso": iso,
             "left": figures.left,
+            "minus": figures.minus,
             "percent": figures.percent,
             "outcome": labels.OUTCOME.__getitem__,
             "price": figures.price,

@@ -108,6 +108,23 @@ export function picture(item, ranges, truth) {
   );
 }
 
+// What each mark of that picture is, once the outcome is shown.
+export function legend(ranges) {
+  const marks = [["came", "where it ended"]];
+  if (ranges) {
+    marks.unshift(["own-90", "your ranges"], ["brain-90", "the brain's 90%"], ["usual-90", "a usual hour's 90%"]);
+  } else {
+    marks.unshift(["own-90", "a small move"]);
+  }
+  const words = element("p", "", { className: "small practice-legend" });
+  for (const [kind, name] of marks) {
+    const mark = element("span", "");
+    mark.append(element("i", "", { className: `key ${kind}` }), name);
+    words.append(mark, " ");
+  }
+  return words;
+}
+
 export function pathOf(prices) {
   const low = Math.min(...prices);
   const high = Math.max(...prices);

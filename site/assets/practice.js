@@ -10,7 +10,19 @@ import {
   judgeRanges,
   movedBrier,
 } from "./practice-scores.js";
-import { curve, diagram, element, mean, percent, picture, rangeInput, say, widest, wilson } from "./practice-draw.js";
+import {
+  curve,
+  diagram,
+  element,
+  legend,
+  mean,
+  percent,
+  picture,
+  rangeInput,
+  say,
+  widest,
+  wilson,
+} from "./practice-draw.js";
 import { showChart } from "./practice-random.js";
 import { reminder, save } from "./reminder.js";
 
@@ -286,6 +298,7 @@ async function answer() {
   say(pictureOf, picture(item, question === "how_far" ? said : null, truth));
   say(
     result,
+    legend(question === "how_far" ? said : null),
     element("p", about.came(said, item, truth)),
     element(
       "p",

@@ -145,7 +145,7 @@ def test_the_live_round_is_drawn_from_its_start_to_now_and_no_further() -> None:
 
 @pytest.mark.parametrize(
     ("now", "words"),
-    [(97_432.1, "above the neutral band"), (97_190.4, "inside the neutral band"), (95_000.0, "below the neutral band")],
+    [(97_432.1, "up so far"), (97_190.4, "a small move so far"), (95_000.0, "down so far")],
 )
 def test_the_live_round_says_where_it_is(now: float, words: str) -> None:
     assert words in (ET.fromstring(str(_live(now))).findtext("figcaption") or "")

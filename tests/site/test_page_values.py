@@ -376,7 +376,7 @@ def test_the_arena_shows_the_live_round_fact_by_fact() -> None:
     assert shows(shown["Started at"], prices["start"], digits=5)
     assert shows(shown["Now"], prices["now"], digits=5)
     assert signed(shown["Since the start"], prices["change_bps"] / 100, 3)
-    assert shows(shown["Neutral band"].removeprefix("±"), current["band_bps"] / 100, places=3)
+    assert shows(shown["Small move"].removeprefix("±"), current["band_bps"] / 100, places=3)
 
 
 def test_the_arena_shows_the_brains_chances_of_the_live_round() -> None:
@@ -453,7 +453,7 @@ def test_the_record_shows_every_score_of_the_ranges_as_published() -> None:
         assert shows(row["Inside 50%"], score["inside_50_percent"]["value"], places=1)
         assert shows(row["Inside 90%"], score["inside_90_percent"]["value"], places=1)
         assert row["Pinball loss"] == f"{score['pinball']:.4f}"
-        assert row["QLIKE"] == f"{score['qlike']:.4f}"
+        assert row["QLIKE"] == f"{score['qlike']:.4f}".replace("-", MINUS)
 
 
 def test_the_record_shows_every_score_of_the_forecasts_as_published() -> None:

@@ -19,7 +19,7 @@ from generator.site.pages.recipes import PageView
 from generator.site.pages.record import headline
 from generator.site.words.reference import Reference
 from generator.values.chances import Probabilities
-from generator.values.scores import CrowdRecord, Estimate
+from generator.values.scores import BacktestScores, CrowdRecord, Estimate
 from generator.values.votes import Burst, LockedCrowd, RecordCrowd, Tally
 from tests.support import builders
 from tests.support.builders import CONTEXTS, NOW_MS, SEALED_PROBABILITIES, SEALED_SALT
@@ -189,6 +189,18 @@ def test_pages_of_every_state_have_no_holes(name: str) -> None:
         # "None yet." and "None has ended yet." are sentences of ours; a hole is alone.
         text = re.sub(r"None (?=yet|has ended)", "", _text(files[f"{path}index.html"]))
         assert not {"None", "nan", "NaN", "inf", "Undefined"} & set(re.findall(r"\w+", text)), path
+
+
+def test_a_young_record_shows_one_figure_and_one_picture_and_folds_the_rest() -> None:
+    base = view()
+    tested = BacktestScores(base.ctx.arena.hourly_record, base.ctx.arena.arena_record, how_far(480))
+    young = replace(base.ctx.arena, how_far=(), backtest=tested)
+    html = Rendered(replace(base, ctx=replace(base.ctx, arena=young)))["/track-record/index.html"].decode()
+
+    shown, folded = html.split('<details class="young">')
+
+    assert (shown.count('<p class="number">'), shown.count('<figure class="chart"')) == (1, 1)
+    assert folded.index("</section>\n\n</details>") < folded.index('id="downloads"')
 
 
 def test_the_record_draws_ranges_first_then_rates_and_skill() -> None:

@@ -14,6 +14,7 @@ from generator.catalog.discovery import CATALOG_VERSION, PAGES
 from generator.catalog.links import NOT_FOUND
 from generator.catalog.measured import HELD, HELD_LABELS, MOVE_SKILL, MOVE_SKILL_BY_HOUR
 from generator.catalog.pages import SitePage
+from generator.catalog.text.figures import MINUS
 from generator.catalog.words import SourceMode
 from generator.compose.context import TickTimes
 from generator.site.pages.recipes import PageView
@@ -167,7 +168,12 @@ def test_the_methodology_shows_what_the_regimes_confidence_was_worth(files: Mapp
     text = files["/methodology/index.md"].decode()
 
     for held in HELD_LABELS:
-        for figure in (f"{held.said}%", f"{held.came}%", f"{held.low} to {held.high} points", f"{held.hours:,}"):
+        for figure in (
+            f"{held.said}%",
+            f"{held.came}%",
+            f"{held.low} to {held.high} points".replace("-", MINUS),
+            f"{held.hours:,}",
+        ):
             assert figure in text, held.market
 
 

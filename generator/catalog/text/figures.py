@@ -53,6 +53,15 @@ def percent(value: float | None, decimals: int = 1) -> str:
     return f"{value:.{decimals}f}%".replace("-", MINUS)
 
 
+def minus(number: object) -> str:
+    """Write a number with a true minus and not a hyphen.
+
+    >>> minus(-1.1) == f"{MINUS}1.1", minus("0.5")
+    (True, '0.5')
+    """
+    return str(number).replace("-", MINUS)
+
+
 def signed(value: float | None, decimals: int = 2, minus: str = MINUS) -> str:
     """Write a change in percent with its sign, so that colour is never needed; nothing has none.
 

@@ -4,6 +4,7 @@ import re
 from typing import Final, NamedTuple
 
 from generator.catalog.counts import ASSETS_IN_WORDS
+from generator.catalog.text.figures import MINUS
 from generator.catalog.text.labels import STATE
 from generator.catalog.words import MarketState, RegimeLabel
 
@@ -86,7 +87,7 @@ GLOSSARY: Final[dict[str, str]] = {
     "spread": "The gap between the best bid and the best ask.",
     "depth": "The value of the bids and asks close to the price, here within 1% of the mid.",
     "imbalance": (
-        "Bids minus asks as a share of both, from -100% (only asks) to 100% (only bids), within 1% of the mid."
+        f"Bids minus asks as a share of both, from {MINUS}100% (only asks) to 100% (only bids), within 1% of the mid."
     ),
     "slippage": (
         "The difference between the price expected and the price got, because an order uses up the best offers."
@@ -152,7 +153,7 @@ PAGE_TERMS: Final[dict[str, str]] = {
         "How the volatility expected of the next four hours ranks among all hours on record, from low to high."
     ),
     "consensus": "The answer with the most votes in a round. NONE means that no one voted.",
-    "correlation": "How far prices move together: 1 is in step, 0 without any link, -1 always opposite.",
+    "correlation": f"How far prices move together: 1 is in step, 0 without any link, {MINUS}1 always opposite.",
     "interval (95%)": "The range in which the true rate plausibly lies. The fewer the cases, the wider it is.",
     "leaderboard": "The voters by the lower end of their hit rate's interval.",
     "lesson": "What a finished round shows: the move, how rare it was, the chances, the score, and one idea.",

@@ -22,7 +22,7 @@ _KIND: Final = Markup(' class="{}" preserveAspectRatio="none"')
 def live_round(
     live: Round, path: Sequence[tuple[int, float]], now_ms: int, now_price: float | None, source: Markup | str
 ) -> Chart | None:
-    """Draw the price since the start of the live round and its neutral band; None while the start price is unknown.
+    """Draw the price since the start of the live round and the band of a small move; None without a start price.
 
     Args:
         path: (wall ms, price) of closed bars, oldest first; those outside the round are left out.
@@ -85,12 +85,12 @@ def _round_finding(asset: str, move: float, band: float | None) -> str:
     if band is None:
         return now
     if abs(move) <= band:
-        return f"{now}, inside the neutral band"
-    return f"{now}, {side} the neutral band"
+        return f"{now}: a small move so far"
+    return f"{now}: {'up' if move > 0 else 'down'} so far"
 
 
 def _band(plane: Plane, band: float) -> Iterator[Markup]:
-    """Shade the neutral band; its edges carry their values, above the upper and below the lower line."""
+    """Shade the band of a small move; its edges carry their values, above the upper and below the lower line."""
     start = plane.x.low
     end = plane.x.high
     yield plane.area("band", [(start, band), (end, band), (end, -band), (start, -band)])

@@ -225,6 +225,7 @@ class RecordView(NamedTuple):
     headline: str
     lead: str
     figure: FirstFigure
+    young: bool  # too few moves over an hour were judged for a share: all but the first figure and picture is folded
     far: tuple[HorizonRow, ...]
     ladder: LadderView
     move: MoveView
@@ -298,6 +299,7 @@ def record_view(
         headline=headline(hour_of(arena.how_far)),
         lead=_lead(arena),
         figure=_first_figure(arena, now_ms),
+        young=_is_young(arena),
         far=tuple(
             HorizonRow(HORIZONS[scores.horizon].words, scores, far_statement(scores)) for scores in arena.how_far
         ),
@@ -314,6 +316,11 @@ def record_view(
         assets=ASSETS,
         needed=ENOUGH,
     )
+
+
+def _is_young(arena: ArenaView) -> bool:
+    hour = hour_of(arena.how_far)
+    return hour is None or not hour.scores or not enough(hour.scores[0].inside_90)
 
 
 def _ladder(arena: ArenaView) -> LadderView:
