@@ -9,13 +9,13 @@ from generator.brain.derivatives import Pressure
 from generator.catalog import words
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
-from generator.catalog.formats import change, fixed, iso, share, significant
+from generator.catalog.formats import change, fixed, iso, share
 from generator.catalog.links import DOCS, METHODOLOGY
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import DERIVATIVES
 from generator.catalog.thresholds import CONTRACTS_PERCENT, FLAT_PERCENT
 from generator.compose import envelope
-from generator.compose.body import Body, Change24h, Significant
+from generator.compose.body import Body
 from generator.compose.inputs import (
     FEWEST,
     commonest,
@@ -28,6 +28,7 @@ from generator.compose.inputs import (
 from generator.compose.scores import KIND
 from generator.compose.tick import Tick
 from generator.market.observation import AssetObservation
+from generator.values.market import Liquidations, OpenInterest
 
 
 class Funding(Body):
@@ -47,32 +48,6 @@ class Funding(Body):
     )
     venues: tuple[str, ...] = Field(description="Venues behind the rate; one far from the median is left out.")
     as_of: str = Field(description="Market time of the newest rate, ISO 8601 UTC.")
-
-
-class OpenInterest(Body):
-    """Perpetual open interest of one venue, the median where several report it."""
-
-    contracts: Significant = Field(
-        description="Open contracts, counted in coins, 6 significant digits. Each has one long and one short."
-    )
-    contracts_change_24h_percent: Change24h = Field(
-        description="Change of the contracts over 24 hours, percent, two decimals: what positions did, whatever the "
-        "price."
-    )
-    usd: Significant = Field(description="Their value in US dollars, 6 significant digits.")
-    change_24h_percent: Change24h = Field(
-        description="Change of the dollar value over 24 hours, percent, two decimals; it moves with the price as well."
-    )
-    venues: tuple[str, ...] = Field(description="Venues behind the figures; one far from the median is left out.")
-    as_of: str = Field(description="Market time of the newest datum, ISO 8601 UTC.")
-
-
-class Liquidations(Body):
-    """Positions closed by force in the last 24 hours."""
-
-    long_usd_24h: float = Field(description="Long positions, US dollars.")
-    short_usd_24h: float = Field(description="Short positions, US dollars.")
-    venues: tuple[str, ...] = Field(description="Venues that publish them.")
 
 
 class DerivativesAsset(Body):
@@ -196,7 +171,7 @@ def derivatives_asset(ctx: Tick, asset: str, of_all: Sequence[str] = ()) -> Deri
     has_state = pressure.state is not words.DerivativesState.UNAVAILABLE
 
     paid = funding(seen, pressure)
-    held = open_interest(seen)
+    held = seen.open_interest
     evidence = []
     if paid:
         evidence.append(who_pays(paid))
@@ -217,7 +192,7 @@ def derivatives_asset(ctx: Tick, asset: str, of_all: Sequence[str] = ()) -> Deri
         price_and_interest=quadrant,
         funding=paid,
         open_interest=held,
-        liquidations=liquidations(seen),
+        liquidations=seen.liquidations,
         evidence=tuple(evidence),
         limitations=tuple(text for text in derivatives_limits(ctx, asset) if text not in of_all),
     )
@@ -295,35 +270,6 @@ def moved(price_change: float, contracts_change: float) -> str:
 
 def _up_or_down(change_percent: float) -> str:
     return f"{'down' if change_percent < 0 else 'up'} {abs(change_percent):.2f}%"
-
-
-def open_interest(seen: AssetObservation) -> OpenInterest | None:
-    """Publish open interest, in contracts and in US dollars."""
-    interest = seen.open_interest
-    if interest is None:
-        return None
-
-    return OpenInterest(
-        contracts=interest.contracts,
-        contracts_change_24h_percent=interest.contracts_change_24h_percent,
-        usd=interest.usd,
-        change_24h_percent=interest.change_24h_percent,
-        venues=interest.venues,
-        as_of=iso(interest.as_of_ms),
-    )
-
-
-def liquidations(seen: AssetObservation) -> Liquidations | None:
-    """Publish liquidations in US dollars."""
-    closed = seen.liquidations
-    if closed is None:
-        return None
-
-    longs = significant(closed.long_usd_24h)
-    shorts = significant(closed.short_usd_24h)
-    if longs is None or shorts is None:
-        return None
-    return Liquidations(long_usd_24h=longs, short_usd_24h=shorts, venues=closed.venues)
 
 
 def overall(assets: Iterable[DerivativesAsset]) -> tuple[words.OverallState | None, words.OverallVote | None]:

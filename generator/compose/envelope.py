@@ -7,17 +7,17 @@ from pydantic import Field
 from gateway.wire.networks import NETWORKS
 from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID, ENDPOINTS, RECOMMENDED_ORDER, Endpoint
-from generator.catalog.formats import iso, iso_or_none
+from generator.catalog.formats import iso
 from generator.catalog.links import BUYER_PAGES, DOCS, LLMS_TXT, OPENAPI_JSON, OPENAPI_YAML
 from generator.catalog.products import PRODUCT_BY_ID
 from generator.catalog.text.answers import DISCLAIMER, USAGE_CHARACTERISTICS
 from generator.catalog.text.market import LONGEST_HEADLINE
-from generator.catalog.words import SourceMode, SourceStatus, Status
+from generator.catalog.words import SourceMode, Status
 from generator.compose.body import Body, absent
 from generator.compose.context import Change
 from generator.compose.inputs import unique
 from generator.compose.tick import Tick
-from generator.market.observation import SourceHealth
+from generator.values.market import SourceRow
 from generator.values.ticks import TicksBlock
 
 UPDATED = "Wall time of the tick that made this answer, ISO 8601 UTC."
@@ -30,17 +30,6 @@ HEADLINE = (
     "The news of the market in one sentence, the same in all free answers of a tick; a paid one says what it sold."
 )
 CHANGED = "Worded facts that changed since the tick published before; null on the first tick after a start."
-
-
-class SourceRow(Body):
-    """How one market source answered in this tick."""
-
-    name: str = Field(description="Name of the source.")
-    kind: str = Field(description="What it gives, e.g. spot, candles, funding, open_interest.")
-    status: SourceStatus = Field(description="ok, stale or failed.")
-    as_of: str | None = Field(description="Market time of its newest datum, ISO 8601 UTC; null when it gave none.")
-    age_seconds: int | None = Field(description="Market time now minus as_of, seconds.")
-    reason: str | None = Field(description="Why it is stale or failed; null when ok.")
 
 
 class Freshness(Body):
@@ -263,38 +252,21 @@ def source_name(ctx: Tick) -> str:
 
 def source_block(ctx: Tick) -> SourceBlock:
     """Say where the market data come from."""
-    times = [source.as_of_ms for source in ctx.observation.sources if source.as_of_ms]
+    times = [source.as_of for source in ctx.observation.sources if source.as_of]
 
     return SourceBlock(
         name=source_name(ctx),
         kind=ctx.observation.price_basis,
         mode=ctx.observation.mode,
-        as_of=iso_or_none(max(times, default=None)),
+        as_of=max(times, default=None),
         assets_verified=ctx.verified,
         assets_total=len(ASSETS),
-    )
-
-
-def source_row(source: SourceHealth, now_ms: int) -> SourceRow:
-    """Say how one source answered; its age is counted from market time."""
-    age_seconds = None
-    if source.as_of_ms is not None:
-        age_seconds = max(0, (now_ms - source.as_of_ms) // 1000)
-
-    return SourceRow(
-        name=source.name,
-        kind=source.kind,
-        status=source.status,
-        as_of=iso_or_none(source.as_of_ms),
-        age_seconds=age_seconds,
-        reason=source.reason,
     )
 
 
 def freshness(ctx: Tick) -> Freshness:
     """Say when the answer was made and until when it may be used."""
     tick = ctx.freshness
-    now_ms = ctx.observation.market_ms
 
     return Freshness(
         tick_id=tick.tick_id,
@@ -303,7 +275,7 @@ def freshness(ctx: Tick) -> Freshness:
         next_update_at=iso(tick.next_update_ms),
         valid_until=iso(tick.valid_until_ms),
         source_mode=ctx.observation.mode,
-        sources=tuple(source_row(source, now_ms) for source in ctx.observation.sources),
+        sources=ctx.observation.sources,
     )
 
 

@@ -16,7 +16,7 @@ from generator.catalog.text.readings import NO_BOOK, SOME_MISSING
 from generator.catalog.words import DerivativesState, Side, SourceMode, SourceStatus, Status
 from generator.compose.context import TickContext
 from generator.market.bars import BAR_MS
-from generator.market.observation import SourceHealth
+from generator.values.market import SourceRow
 
 FRESH_MS: Final = 180_000
 FEWEST: Final = 3  # assets of which a word for all can be said
@@ -198,7 +198,7 @@ def _stale_prices(ctx: TickContext) -> list[str]:
     return [f"no fresh price: {', '.join(stale)}"] if stale else []
 
 
-def _faulty_sources(sources: Iterable[SourceHealth]) -> list[str]:
+def _faulty_sources(sources: Iterable[SourceRow]) -> list[str]:
     """Name the sources that did not answer well, in one sentence for each fault."""
     every = tuple(sources)
     by_fault: dict[SourceStatus, list[str]] = {}

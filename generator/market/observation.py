@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from generator.catalog.words import SourceMode, SourceStatus
+from generator.catalog.words import SourceMode
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
+from generator.values.market import Liquidations, OpenInterest, SourceRow
 
 
 def disagreement_bps(prices: Sequence[float]) -> float | None:
@@ -46,27 +47,6 @@ class FundingRate:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenInterest:
-    """Perpetual open interest of the median venue."""
-
-    contracts: float | None  # counted in coins: the part of it that only positions move, not the price
-    contracts_change_24h_percent: float | None
-    usd: float | None
-    change_24h_percent: float | None  # of `usd`
-    venues: tuple[str, ...]
-    as_of_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class LiquidationSums:
-    """Liquidated positions in the last 24 hours, USD."""
-
-    long_usd_24h: float
-    short_usd_24h: float
-    venues: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class AssetObservation:
     """What one tick knows of one asset. Every None has its reason in `limitations`."""
 
@@ -78,7 +58,7 @@ class AssetObservation:
     book: OrderBook | None = None
     funding: FundingRate | None = None
     open_interest: OpenInterest | None = None
-    liquidations: LiquidationSums | None = None
+    liquidations: Liquidations | None = None
     limitations: tuple[str, ...] = ()
     disagreement_bps: float | None = None  # highest less lowest price of the venues that agree; None of fewer than two
 
@@ -99,24 +79,13 @@ class AssetObservation:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceHealth:
-    """How one source answered; becomes a row of `freshness.sources`."""
-
-    name: str
-    kind: str  # e.g. spot, perpetual, candles, funding, open_interest
-    status: SourceStatus
-    as_of_ms: int | None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Observation:
     """Everything that is known of the market in one tick."""
 
     mode: SourceMode
     market_ms: int  # market time of the tick
     assets: dict[str, AssetObservation]  # one entry for every asset, also those without data
-    sources: tuple[SourceHealth, ...]  # health of every source asked
+    sources: tuple[SourceRow, ...]  # health of every source asked
     new_bars: BarFrame  # bars that closed since the last observation (at the first: since `since_ms`), ascending
     bar_interval_ms: int = BAR_MS  # 3,600,000 for hourly recordings; the brain reads only 5-minute bars
     price_basis: str = "venue_mid"  # or `recorded_close`

@@ -84,7 +84,10 @@ def with_three_faults(ctx: Tick) -> Tick:
     """Return a tick in which one source failed, another is stale, and two coins have no fresh price or no data."""
     seen = ctx.observation
     sources = (
-        *(replace(row, status=SourceStatus.FAILED, as_of_ms=None, reason="timed out") for row in seen.sources[:1]),
+        *(
+            replace(row, status=SourceStatus.FAILED, as_of=None, age_seconds=None, reason="timed out")
+            for row in seen.sources[:1]
+        ),
         *(replace(row, status=SourceStatus.STALE) for row in seen.sources[1:2]),
         *seen.sources[2:],
     )

@@ -86,10 +86,10 @@ def test_recorded_binance_futures_answers_give_funding_and_open_interest() -> No
     assert read.funding is not None
     assert read.funding.rate_8h == pytest.approx(0.00001226)
     assert read.open_interest is not None
-    assert read.open_interest.contracts == 83782.317
-    assert read.open_interest.usd == pytest.approx(83782.317 * 26780.82240476)
-    assert read.open_interest.change_24h_percent == pytest.approx(
-        100 * (83782.317 * 26780.82240476 / 413220015.26744573 - 1)
+    assert read.open_interest.contracts == 83782.3
+    assert read.open_interest.usd == float(f"{83782.317 * 26780.82240476:.6g}")
+    assert read.open_interest.change_24h_percent == round(
+        100 * (83782.317 * 26780.82240476 / 413220015.26744573 - 1), 2
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from generator.catalog.durations import HOUR_MS
+from generator.catalog.formats import iso
 from generator.catalog.words import SourceStatus
 from generator.errors import SourceError
 from generator.market.bars import BAR_MS
@@ -269,4 +270,4 @@ def test_open_interest_of_zero_is_unknown(tmp_path: Path) -> None:
 
     seen = observe(source).assets["BTC"].open_interest
     assert seen is not None
-    assert (seen.usd, seen.as_of_ms) == (1000, START_MS)
+    assert (seen.usd, seen.as_of) == (1000, iso(START_MS))

@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS
+from generator.catalog.formats import iso
 from generator.catalog.words import RegimeLabel, SourceMode, SourceStatus
 from generator.market.bars import BAR_FIELDS, BAR_MS, BarFrame
 from generator.market.observation import Observation
@@ -114,7 +115,7 @@ def test_an_observation_says_what_it_is() -> None:
     assert (observation.market_ms, observation.offset_ms) == (NOW_MS, 0)
     assert (observation.price_basis, observation.venues_needed) == ("venue_mid", 2)
     assert {health.status for health in observation.sources} == {SourceStatus.OK}
-    assert {health.as_of_ms for health in observation.sources} == {NOW_MS // 60_000 * 60_000}
+    assert {health.as_of for health in observation.sources} == {iso(NOW_MS // 60_000 * 60_000)}
     assert not observation.ended
 
 

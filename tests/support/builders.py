@@ -62,18 +62,15 @@ from generator.market.history import CAPACITY_BARS
 from generator.market.observation import (
     AssetObservation,
     FundingRate,
-    LiquidationSums,
     Observation,
-    OpenInterest,
     OrderBook,
-    SourceHealth,
 )
 from generator.site.files.inputs import FilesOfTick
 from generator.site.resources import ShippedMonth
 from generator.values.chances import Probabilities
 from generator.values.hours import Hour, RangeDay
 from generator.values.ladders import LadderScore, LadderScores, MeanInterval, PartitionScore, ReliabilityBin
-from generator.values.market import BreadthCounts
+from generator.values.market import BreadthCounts, Liquidations, OpenInterest, SourceRow
 from generator.values.ranges import MoveRange, RangesOfWeek
 from generator.values.rounds import Event, Lesson, Round
 from generator.values.scores import (
@@ -104,6 +101,8 @@ _KNOWN: Final = {
     "HBAR": 0.124_119_83,
 }
 PRICES: Final = {asset: _KNOWN.get(asset, 1.2345) for asset in ASSETS}
+INTEREST_VENUES: Final = ("okx", "gate")
+LIQUIDATED_USD: Final = (1_234_567.8, 987_654.3)
 SEALED_PROBABILITIES: Final = (0.2711, 0.4013, 0.3276)
 SEALED_SALT: Final = "5e" * 32
 _CALLS = (Call.UP, Call.SMALL_MOVE, Call.DOWN, Call.UP, Call.NONE, Call.NONE, Call.UP)
@@ -123,6 +122,11 @@ def freshness(offset_ms: int | None = None) -> TickTimes:
     return TickTimes("20261120T095300Z", "000000004711", NOW_MS, NOW_MS + 60_000, NOW_MS + 180_000, offset_ms)
 
 
+def interest_figures(place: int) -> tuple[float, float, float, float]:
+    """Contracts and US dollars of the asset at some place, each with its change over 24 hours, not rounded yet."""
+    return (90_123.456 * (place + 1), 0.567_8, 8_123_456_789.0 / (place + 1), -1.234_5)
+
+
 def asset_observation(asset: str, at_ms: int = NOW_MS) -> AssetObservation:
     place = ASSETS.index(asset)
     venues = ("coinbase", "kraken", "okx")
@@ -134,10 +138,8 @@ def asset_observation(asset: str, at_ms: int = NOW_MS) -> AssetObservation:
         change_24h_percent=1.234_56 - 0.7 * place,
         book=OrderBook(1.234_5, 12_345_678.9 / (place + 1), 23.456 - 9 * place, venues),
         funding=FundingRate(0.000_103_4 - 0.000_04 * place, ("okx", "gate"), at_ms - 60_000),
-        open_interest=OpenInterest(
-            90_123.456 * (place + 1), 0.567_8, 8_123_456_789.0 / (place + 1), -1.234_5, ("okx", "gate"), at_ms - 60_000
-        ),
-        liquidations=LiquidationSums(1_234_567.8, 987_654.3, ("okx",)) if place < 5 else None,
+        open_interest=OpenInterest.of(*interest_figures(place), INTEREST_VENUES, as_of_ms=at_ms - 60_000),
+        liquidations=Liquidations.of(*LIQUIDATED_USD, ("okx",)) if place < 5 else None,
         limitations=() if place < 5 else ("no venue publishes liquidations",),
     )
 
@@ -148,7 +150,7 @@ def observation(mode: SourceMode = SourceMode.LIVE) -> Observation:
         market_ms=NOW_MS,
         assets={asset: asset_observation(asset) for asset in ASSETS},
         sources=tuple(
-            SourceHealth(name, kind, SourceStatus.OK, NOW_MS - 2_000)
+            SourceRow.at(NOW_MS, name, kind, SourceStatus.OK, NOW_MS - 2_000)
             for name, kind in (("kraken", "spot"), ("coinbase", "spot"), ("okx", "spot"), ("okx", "perpetual"))
         ),
         new_bars=BarFrame.empty(ASSETS),
@@ -557,7 +559,7 @@ def hourly_context() -> Tick:
         full.observation,
         market_ms=market_ms,
         assets=bare,
-        sources=(SourceHealth("recorded candles", "candles", SourceStatus.OK, market_ms - 50 * 60_000),),
+        sources=(SourceRow.at(market_ms, "recorded candles", "candles", SourceStatus.OK, market_ms - 50 * 60_000),),
         bar_interval_ms=HOUR_MS,
         price_basis="recorded_close",
         venues_needed=1,
@@ -616,7 +618,8 @@ def ended_context() -> Tick:
     """A recording of 5-minute candles has no more bars: sources are stale, the brain reads nothing."""
     bare = candles_only_context()
     stale = tuple(
-        replace(row, status=SourceStatus.STALE, as_of_ms=NOW_MS - HOUR_MS) for row in bare.observation.sources
+        SourceRow.at(NOW_MS, row.name, row.kind, SourceStatus.STALE, NOW_MS - HOUR_MS)
+        for row in bare.observation.sources
     )
     old = {asset: replace(seen, price_as_of_ms=NOW_MS - HOUR_MS) for asset, seen in bare.observation.assets.items()}
     return replace(bare, reading=None, observation=replace(bare.observation, sources=stale, assets=old, ended=True))
@@ -661,7 +664,8 @@ def everything_missing_context() -> Tick:
     """Every source failed, nothing is known, the memory is empty."""
     full = full_context()
     dead = tuple(
-        SourceHealth(row.name, row.kind, SourceStatus.FAILED, None, "timed out") for row in full.observation.sources
+        SourceRow.at(NOW_MS, row.name, row.kind, SourceStatus.FAILED, None, reason="timed out")
+        for row in full.observation.sources
     )
     nothing = {asset: AssetObservation(asset, limitations=("every venue failed",)) for asset in ASSETS}
     return Tick(

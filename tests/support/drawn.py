@@ -9,11 +9,23 @@ from random import Random
 from typing import Any, Final, TypeVar
 
 from generator.brain.reading import RegimeReading
+from generator.catalog.assets import ASSETS
+from generator.catalog.durations import MINUTE_MS
 from generator.catalog.words import MarketSide, RegimeLabel, SourceMode, SourceStatus
 from generator.compose.context import DayBefore
 from generator.compose.tick import Tick
 from generator.market.observation import AssetObservation
-from tests.support.builders import arena, empty_arena, full_context, void_rounds_context
+from generator.values.market import Liquidations, OpenInterest
+from tests.support.builders import (
+    INTEREST_VENUES,
+    LIQUIDATED_USD,
+    NOW_MS,
+    arena,
+    empty_arena,
+    full_context,
+    interest_figures,
+    void_rounds_context,
+)
 from tests.support.played import played
 
 MISSING: Final = 0.15
@@ -55,9 +67,27 @@ def _seen(draw: Random, known: AssetObservation) -> AssetObservation:
         value = getattr(known, name)
         if value is None or draw.random() < MISSING:
             changes[name] = None
+        elif name == "open_interest":
+            changes[name] = _interest(draw, ASSETS.index(known.asset))
+        elif name == "liquidations":
+            longs, shorts = (_figure(draw, usd, is_signed=False) for usd in LIQUIDATED_USD)
+            changes[name] = Liquidations.of(longs, shorts, value.venues)
         else:
             changes[name] = _figures(draw, name, value)
     return replace(known, **changes)
+
+
+def _interest(draw: Random, place: int) -> OpenInterest:
+    """Draw open interest before it is rounded: contracts and dollars, each with its change."""
+    contracts, contracts_change, usd, usd_change = interest_figures(place)
+    return OpenInterest.of(
+        _figure(draw, contracts, is_signed=False),
+        _figure(draw, contracts_change, is_signed=True),
+        _figure(draw, usd, is_signed=False),
+        _figure(draw, usd_change, is_signed=True),
+        INTEREST_VENUES,
+        as_of_ms=NOW_MS - MINUTE_MS,
+    )
 
 
 def _figures(draw: Random, name: str, value: Any) -> Any:

@@ -30,12 +30,12 @@ from generator.compose.all import MODELS, compose_free
 from generator.compose.body import Body
 from generator.compose.free import FreeBodies
 from generator.compose.tick import Tick
-from generator.market.observation import SourceHealth
 from generator.site.files.sample import bundled_as_sold
 from generator.site.pages.recipes import PageView
 from generator.site.pages.render import Pages
 from generator.site.words.reference import Reference
 from generator.values.hours import PredictionMade
+from generator.values.market import SourceRow
 from generator.values.rounds import Lesson, Round
 from generator.values.rows import PublishedRound
 from generator.values.scores import CalibrationBin, ForecastScores
@@ -48,8 +48,8 @@ from tests.support.filled_memory import prediction
 START_MS = NOW_MS - NOW_MS % HOUR_MS
 SITE = replace(builders.site("http://127.0.0.1:8402"), network="devnet")
 SOURCES = (
-    SourceHealth("simulated-a", "spot", SourceStatus.OK, NOW_MS),
-    SourceHealth("simulated-b", "open_interest", SourceStatus.FAILED, None, "no answer within 5 s"),
+    SourceRow.at(NOW_MS, "simulated-a", "spot", SourceStatus.OK, NOW_MS),
+    SourceRow.at(NOW_MS, "simulated-b", "open_interest", SourceStatus.FAILED, None, reason="no answer within 5 s"),
 )
 
 

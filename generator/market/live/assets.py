@@ -17,14 +17,8 @@ from generator.market.live.readings import (
     Reading,
 )
 from generator.market.live.venues import STABLECOIN
-from generator.market.observation import (
-    AssetObservation,
-    FundingRate,
-    LiquidationSums,
-    OpenInterest,
-    OrderBook,
-    disagreement_bps,
-)
+from generator.market.observation import AssetObservation, FundingRate, OrderBook, disagreement_bps
+from generator.values.market import Liquidations, OpenInterest
 
 # What is possible, and what is named as far from the other venues'.
 _BASIS: Final = Bounds(0.5, 2.0)  # USD
@@ -211,13 +205,9 @@ def _interest(
     usd_change = _since(in_usd, _usd_then(day_ago, snapshot.rate(STABLECOIN), price_then))
 
     venues = tuple(dict.fromkeys((*contracts.venues, *usd.venues)))
-    counted = OpenInterest(
-        contracts=contracts.value,
-        contracts_change_24h_percent=contracts_change.value,
-        usd=usd.value,
-        change_24h_percent=usd_change.value,
-        venues=venues,
-        as_of_ms=min([snapshot.now_ms, *(interest.as_of_ms for interest in reported if interest.venue in venues)]),
+    as_of_ms = min([snapshot.now_ms, *(interest.as_of_ms for interest in reported if interest.venue in venues)])
+    counted = OpenInterest.of(
+        contracts.value, contracts_change.value, usd.value, usd_change.value, venues, as_of_ms=as_of_ms
     )
     return counted, _interest_limits(contracts, usd, contracts_change, usd_change)
 
@@ -281,7 +271,7 @@ def _since(now: dict[str, float], then: dict[str, float]) -> Middle:
 
 def _liquidations(
     reported: Sequence[LiquidationReading], snapshot: LiveSnapshot, interest: OpenInterest | None
-) -> tuple[LiquidationSums | None, list[str]]:
+) -> tuple[Liquidations | None, list[str]]:
     """Return what was liquidated, which one venue says alone: at most what the venues hold open."""
     if not reported:
         if snapshot.liquidations_asked:
@@ -289,13 +279,11 @@ def _liquidations(
         return None, ["liquidations: no venue publishes them"]
 
     rate = snapshot.rate(STABLECOIN)
-    sums = LiquidationSums(
-        long_usd_24h=sum(venue.long_usd for venue in reported) * rate,
-        short_usd_24h=sum(venue.short_usd for venue in reported) * rate,
-        venues=tuple(venue.venue for venue in reported),
-    )
-    names = ", ".join(sums.venues)
+    long_usd = sum(venue.long_usd for venue in reported) * rate
+    short_usd = sum(venue.short_usd for venue in reported) * rate
+    venues = tuple(venue.venue for venue in reported)
+    names = ", ".join(venues)
     held_usd = interest.usd if interest is not None else None
-    if held_usd is not None and max(sums.long_usd_24h, sums.short_usd_24h) > held_usd:
+    if held_usd is not None and max(long_usd, short_usd) > held_usd:
         return None, [f"liquidations: {names} reports more than is held open"]
-    return sums, [f"liquidations: {names} alone publishes them"]
+    return Liquidations.of(long_usd, short_usd, venues), [f"liquidations: {names} alone publishes them"]

@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, Final, TypeVar
+from dataclasses import dataclass, field
+from typing import ClassVar, Final, NamedTuple, TypeVar
 
 from generator.catalog.durations import HOUR_MS, MINUTE_MS
 from generator.catalog.words import SourceStatus
 from generator.market.consensus import MAX_AGE_MS
-from generator.market.observation import SourceHealth
+from generator.values.market import SourceRow
 
 # A venue that was a fallback once, or was removed, is dropped after this; so is what a clock set ahead dated.
 FORGET_MS: Final = 10 * MINUTE_MS
@@ -146,6 +146,30 @@ def keep_usable(makers: Iterable[Callable[[], Sequence[Reading]]]) -> list[Readi
     return readings
 
 
+class LastAnswer(NamedTuple):
+    """How a venue last answered one kind of question."""
+
+    asked_ms: int
+    newest_ms: int | None  # of its newest datum; None where none came
+    misses: tuple[str, ...]  # why assets have none, one reason each
+
+    def row(self, key: Key, now_ms: int) -> SourceRow:
+        """Return the state of the source now: what has grown too old since is stale."""
+        name, kind = key
+        reason = "; ".join(dict.fromkeys(self.misses)) or None
+        if self.newest_ms is None:
+            return SourceRow.at(now_ms, name, kind, SourceStatus.FAILED, None, reason=reason or "no asset answered")
+
+        age_ms = now_ms - self.newest_ms
+        if age_ms > MAX_AGES_MS[kind]:
+            return SourceRow.at(
+                now_ms, name, kind, SourceStatus.STALE, self.newest_ms, reason=f"{age_ms // 1000} s old"
+            )
+        if reason is not None:
+            reason = f"{len(self.misses)} missing: {reason}"
+        return SourceRow.at(now_ms, name, kind, SourceStatus.OK, self.newest_ms, reason=reason)
+
+
 @dataclass(slots=True)
 class Collector:
     """Readings and misses of one tick; what was expected and never came is a miss as well."""
@@ -172,42 +196,25 @@ class Collector:
         """Return the readings of one type."""
         return [candidate for candidate in self.readings if isinstance(candidate, reading)]
 
-    def health(self, now_ms: int) -> dict[Key, SourceHealth]:
-        """Return one row for each venue and kind that was asked; whether it is too old is the reader's to judge."""
+    def answers(self, now_ms: int) -> dict[Key, LastAnswer]:
+        """Return what each venue answered to each kind of question that it was asked."""
         newest: dict[Key, int] = {}
         for reading in self.readings:
             key = (reading.venue, reading.kind)
             newest[key] = max(newest.get(key, 0), min(reading.as_of_ms, now_ms))
-        return {key: _row(key, newest.get(key), reasons) for key, reasons in self.misses.items()}
-
-
-def _row(key: Key, as_of_ms: int | None, reasons: list[str]) -> SourceHealth:
-    reason = "; ".join(dict.fromkeys(reasons)) or None
-    if as_of_ms is None:
-        return SourceHealth(*key, SourceStatus.FAILED, None, reason or "no asset answered")
-    if reason is not None:
-        reason = f"{len(reasons)} missing: {reason}"
-    return SourceHealth(*key, SourceStatus.OK, as_of_ms, reason)
+        return {key: LastAnswer(now_ms, newest.get(key), tuple(reasons)) for key, reasons in self.misses.items()}
 
 
 class HealthBook:
     """Remember how each venue last answered each kind of question."""
 
     def __init__(self) -> None:
-        self._rows: dict[Key, tuple[int, SourceHealth]] = {}  # when it was asked, and what became of it
+        self._answers: dict[Key, LastAnswer] = {}
 
-    def update(self, collector: Collector, now_ms: int) -> tuple[SourceHealth, ...]:
+    def update(self, collector: Collector, now_ms: int) -> tuple[SourceRow, ...]:
         """Take in a tick and return one row for every venue and public kind, in a fixed order."""
-        kept = self._rows | {key: (now_ms, row) for key, row in collector.health(now_ms).items()}
-        self._rows = {key: (at_ms, row) for key, (at_ms, row) in kept.items() if 0 <= now_ms - at_ms <= FORGET_MS}
+        kept = self._answers | collector.answers(now_ms)
+        self._answers = {key: last for key, last in kept.items() if 0 <= now_ms - last.asked_ms <= FORGET_MS}
 
-        public = [row for _, row in self._rows.values() if row.kind in KINDS]
-        public.sort(key=lambda row: (KINDS.index(row.kind), row.name))
-        return tuple(_aged(row, now_ms) for row in public)
-
-
-def _aged(row: SourceHealth, now_ms: int) -> SourceHealth:
-    age_ms = 0 if row.as_of_ms is None else now_ms - row.as_of_ms
-    if row.status is SourceStatus.OK and age_ms > MAX_AGES_MS[row.kind]:
-        return replace(row, status=SourceStatus.STALE, reason=f"{age_ms // 1000} s old")
-    return row
+        rows = [last.row(key, now_ms) for key, last in self._answers.items() if key[1] in KINDS]
+        return tuple(sorted(rows, key=lambda row: (KINDS.index(row.kind), row.name)))

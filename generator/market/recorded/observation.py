@@ -9,10 +9,11 @@ from generator.catalog.durations import DAY_MS, MINUTE_MS
 from generator.catalog.formats import iso
 from generator.catalog.words import SourceStatus
 from generator.market.bars import BarFrame, FloatArray
-from generator.market.observation import AssetObservation, FundingRate, OpenInterest, SourceHealth
+from generator.market.observation import AssetObservation, FundingRate
 from generator.market.recorded.candles import in_words
 from generator.market.recorded.layouts import RecordedKind
 from generator.market.recorded.recording import STALE_INTERVALS, Recording
+from generator.values.market import OpenInterest, SourceRow
 
 _TOLERANCE_MS: Final = MINUTE_MS  # venues stamp rows some milliseconds late
 _ALWAYS_MISSING: Final = ("no order book in a recording", "no liquidations in a recording")
@@ -130,7 +131,7 @@ def _open_interest(recording: Recording, asset: str, market_ms: int, limits: lis
         usd_change = 100.0 * (usd / usd_before - 1.0)
 
     venue = recording.origins[RecordedKind.OPEN_INTEREST].venue
-    return OpenInterest(contracts, contracts_change, usd, usd_change, (venue,), as_of_ms)
+    return OpenInterest.of(contracts, contracts_change, usd, usd_change, (venue,), as_of_ms=as_of_ms)
 
 
 def left_out_in_words(left_out: Counter[str]) -> str:
@@ -139,16 +140,14 @@ def left_out_in_words(left_out: Counter[str]) -> str:
     return f"{count:,} {'row' if count == 1 else 'rows'} left out: {in_words(left_out)}"
 
 
-def recording_health(
-    recording: Recording, visible: BarFrame, market_ms: int, *, ended: bool
-) -> tuple[SourceHealth, ...]:
+def recording_health(recording: Recording, visible: BarFrame, market_ms: int, *, ended: bool) -> tuple[SourceRow, ...]:
     """Return the health of candles, funding, open interest and of every file that could not be read."""
     rows = []
     for kind, origin in recording.origins.items():
         newest = _newest(recording, visible, kind, market_ms)
         if newest is None:
             reason = "no bar has closed yet" if kind is RecordedKind.CANDLES else "no row is out yet"
-            rows.append(SourceHealth(origin.venue, kind.value, SourceStatus.FAILED, None, reason))
+            rows.append(SourceRow.at(market_ms, origin.venue, kind.value, SourceStatus.FAILED, None, reason=reason))
             continue
 
         as_of_ms, old = newest
@@ -160,10 +159,18 @@ def recording_health(
         if origin.left_out:
             reasons.append(left_out_in_words(origin.left_out))
         status = SourceStatus.STALE if old or ended else SourceStatus.OK
-        rows.append(SourceHealth(origin.venue, kind.value, status, as_of_ms, "; ".join(reasons) or None))
+        why = "; ".join(reasons) or None
+        rows.append(SourceRow.at(market_ms, origin.venue, kind.value, status, as_of_ms, reason=why))
 
     failed = [
-        SourceHealth(f"{origin.venue}-{asset.lower()}", kind.value, SourceStatus.FAILED, None, f"{asset}: {reason}")
+        SourceRow.at(
+            market_ms,
+            f"{origin.venue}-{asset.lower()}",
+            kind.value,
+            SourceStatus.FAILED,
+            None,
+            reason=f"{asset}: {reason}",
+        )
         for kind, origin in recording.origins.items()
         for asset, reason in origin.problems.items()
     ]

@@ -12,16 +12,14 @@ from generator.market.bars import BAR_MS, BARS_A_DAY, BarFrame, FloatArray
 from generator.market.observation import (
     AssetObservation,
     FundingRate,
-    LiquidationSums,
     Observation,
-    OpenInterest,
     OrderBook,
-    SourceHealth,
     disagreement_bps,
 )
 from generator.market.simulated.market import SimulatedMarket
 from generator.market.simulated.random import Draws, Stream
 from generator.market.source import Progress
+from generator.values.market import Liquidations, OpenInterest, SourceRow
 
 VENUES: Final[tuple[str, ...]] = ("sim-a", "sim-b", "sim-c")
 VENUES_NEEDED: Final = 2
@@ -57,7 +55,9 @@ class SimulatedSource:
             mode=self.mode,
             market_ms=now_ms,
             assets={asset: self._asset(asset, mids[asset], day, minute_ms) for asset in ASSETS},
-            sources=tuple(SourceHealth(venue, kind, SourceStatus.OK, minute_ms) for venue in VENUES for kind in _KINDS),
+            sources=tuple(
+                SourceRow.at(now_ms, venue, kind, SourceStatus.OK, minute_ms) for venue in VENUES for kind in _KINDS
+            ),
             new_bars=self._market.bars(first, stop),
             venues_needed=VENUES_NEEDED,
         )
@@ -107,10 +107,10 @@ class SimulatedSource:
             change_24h_percent=change,
             book=OrderBook(row["spread_bps"], row["depth_usd"], 100.0 * row["imbalance"], VENUES),
             funding=FundingRate(row["funding"], VENUES, bar_closed_ms, dict.fromkeys(VENUES, row["funding"])),
-            open_interest=OpenInterest(
-                float(contracts[-1]), _change(contracts), float(usd[-1]), _change(usd), VENUES, bar_closed_ms
+            open_interest=OpenInterest.of(
+                float(contracts[-1]), _change(contracts), float(usd[-1]), _change(usd), VENUES, as_of_ms=bar_closed_ms
             ),
-            liquidations=LiquidationSums(float(longs.sum()), float(shorts.sum()), VENUES),
+            liquidations=Liquidations.of(float(longs.sum()), float(shorts.sum()), VENUES),
             disagreement_bps=disagreement_bps(list(mids.values())),
         )
 

@@ -9,12 +9,13 @@ from generator.catalog.formats import moment
 from generator.catalog.text.figures import percent, signed, usd
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel, SourceMode
-from generator.compose.derivatives import DerivativesAsset, Funding, OpenInterest
+from generator.compose.derivatives import DerivativesAsset, Funding
 from generator.compose.free import FreeBodies
 from generator.compose.liquidity_lite import LiquidityLiteAsset
 from generator.compose.main_brain import CoinSnapshot
 from generator.compose.regime import Regime
 from generator.values.hours import PredictionMade
+from generator.values.market import OpenInterest
 
 NAME: Final = ASSET_NAMES[DEFAULT_ASSET]
 

@@ -2,7 +2,7 @@
 
 from markupsafe import Markup
 
-from generator.catalog.formats import iso, moment
+from generator.catalog.formats import iso, moment, ms_of
 from generator.catalog.text import figures
 from generator.catalog.text.figures import UNKNOWN
 
@@ -20,10 +20,12 @@ def word(value: str | None) -> str:
     return UNKNOWN if value is None else value.replace("_", " ")
 
 
-def when(ms: int | None) -> Markup:
-    """Write a moment as a `<time>` element, e.g. 20 Nov 2026, 09:53 UTC."""
-    if ms is None:
+def when(at: int | str | None) -> Markup:
+    """Write a moment, in UTC ms or as published, as a `<time>` element, e.g. 20 Nov 2026, 09:53 UTC."""
+    if at is None:
         return Markup("{}").format(UNKNOWN)
+
+    ms = ms_of(at) if isinstance(at, str) else at
     text = f"{moment(ms):%d %b %Y, %H:%M} UTC".lstrip("0")
     return Markup('<time datetime="{}">{}</time>').format(iso(ms), text)
 
