@@ -13,11 +13,12 @@ from packaging.utils import canonicalize_name
 ROOT: Final = Path(__file__).parents[1]
 PROJECT: Final[Mapping[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 RUN: Final[list[str]] = PROJECT["project"]["dependencies"]
+EXTRAS: Final[Mapping[str, list[str]]] = PROJECT["project"]["optional-dependencies"]
+LOCKED_EXTRAS: Final = ("live", "cloud", "postgres", "mcp")
 ASKED: Final = {
     "requirements.lock": RUN,
     "requirements-dev.lock": RUN + PROJECT["dependency-groups"]["dev"],
-    "requirements-postgres.lock": PROJECT["project"]["optional-dependencies"]["postgres"],
-    "requirements-mcp.lock": PROJECT["project"]["optional-dependencies"]["mcp"],
+    **{f"requirements-{extra}.lock": EXTRAS[extra] for extra in LOCKED_EXTRAS},
     "requirements-build.lock": PROJECT["build-system"]["requires"],
 }
 INSTALLERS: Final = ("README.md", ".ci/wheel", "docs/howto/operating.md", "site/edge/container/Containerfile")
@@ -70,6 +71,21 @@ def test_nothing_is_built_or_installed_that_no_hash_covers(name: str) -> None:
         assert re.search(r"--no-build-isolation" if from_source else r"\.lock|\.whl", command), command
 
 
-def test_the_image_and_the_guide_for_several_machines_install_the_database_driver() -> None:
-    for name in ("site/edge/container/Containerfile", "docs/howto/serving.md"):
-        assert "requirements-postgres.lock" in (ROOT / name).read_text(), name
+@pytest.mark.parametrize(
+    ("name", "extras"),
+    [
+        ("site/edge/container/Containerfile", {"live", "cloud", "postgres"}),
+        ("docs/howto/serving.md", {"cloud", "postgres"}),
+        ("docs/howto/operating.md", {"live"}),
+        ("docs/howto/backups.md", {"live"}),
+    ],
+)
+def test_what_installs_a_service_installs_the_extras_that_it_may_be_set_to(name: str, extras: set[str]) -> None:
+    text = (ROOT / name).read_text()
+    installed = set(re.findall(r"-r requirements-(\w+)\.lock", text)) & set(LOCKED_EXTRAS)
+
+    assert installed >= extras
+
+
+def test_a_first_try_installs_neither_venues_nor_object_stores() -> None:
+    assert not pins("requirements.lock").keys() & {"ccxt", "cryptography", "obstore"}

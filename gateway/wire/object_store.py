@@ -23,6 +23,7 @@ CONNECT_S: Final = 2.0
 RETRIES: Final = 2
 RETRY_FOR_S: Final = 6.0  # obstore's own default would be three minutes
 _ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+MISSING: Final = "an object store needs the extra `cloud` of this package: pip install -r requirements-cloud.lock"
 _CAUSES: Final = {
     "timed out": "timed out",
     "error sending request": "error sending request",
@@ -63,6 +64,10 @@ class BucketUrl:
         return f"{self}/".startswith(f"{other}/") or f"{other}/".startswith(f"{self}/")
 
 
+class ExtraMissing(ValueError):
+    """An object store is set, and the library for it is not installed."""
+
+
 def is_bucket(url: str) -> bool:
     """Return whether a URL names an object store."""
     return urlsplit(url).scheme in SCHEMES
@@ -79,7 +84,10 @@ def open_store(url: str, request_s: float = REQUEST_S, retries: int = RETRIES, r
         retries: further tries of a request that failed.
         retry_for_s: seconds after which a request is not tried again.
     """
-    from obstore.store import from_url  # noqa: PLC0415  only who has an object store pays for it
+    try:
+        from obstore.store import from_url  # noqa: PLC0415  only who has an object store pays for it
+    except ImportError:
+        raise ExtraMissing(MISSING) from None
 
     client = {
         "timeout": timedelta(seconds=request_s),
@@ -93,8 +101,10 @@ def open_store(url: str, request_s: float = REQUEST_S, retries: int = RETRIES, r
 
 def store_errors() -> tuple[type[Exception], ...]:
     """Return what obstore raises when a store refuses, fails or does not answer."""
-    from obstore.exceptions import BaseError  # noqa: PLC0415
-
+    try:
+        from obstore.exceptions import BaseError  # noqa: PLC0415
+    except ImportError:
+        return (ExtraMissing,)
     return (BaseError, OSError, ValueError)
 
 
@@ -106,6 +116,9 @@ def endpoint_is_loopback(environment: Mapping[str, str]) -> bool:
 
 def plain_error(error: BaseException) -> str:
     """Return what went wrong in a few words of ours."""
+    if isinstance(error, ExtraMissing):
+        return str(error)
+
     text = str(error).split("\n\nDebug source", 1)[0]
     code = re.search(r"<Code>([A-Za-z]{1,60})</Code>", text)
     status = re.search(r"non-2xx status code: (\d{3})|status (?:code )?(\d{3})", text)

@@ -6,7 +6,8 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from gateway.wire.algorand import DEMO_ARENA
@@ -20,6 +21,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.clock import TimeSource
 from generator.compose.context import Site
+from generator.errors import SourceError
 from generator.market.history import History
 from generator.market.source import Source
 from generator.record.inbox.box import BallotBox, BallotSource
@@ -52,6 +54,7 @@ OFFSET_KEY = "replay_offset_ms"
 ORIGIN_KEY = "source"
 SEEDED = "simulated seed "  # and the seed: the origin of a simulated record
 MOVED_KEY = "replay_moved_ms"
+NO_CCXT: Final = "EMI_SOURCE=live needs the extra `live` of this package: pip install -r requirements-live.lock"
 
 
 @dataclass
@@ -268,6 +271,8 @@ def _seed(settings: GeneratorSettings, memory: Memory, clock: TimeSource) -> int
 def _source(settings: GeneratorSettings, memory: Memory, at: datetime | None, seed: int, *, loop: bool) -> Source:
     """Make the source of these settings; the libraries of the others are not even imported."""
     if settings.mode is SourceMode.LIVE:
+        if find_spec("ccxt") is None:
+            raise SourceError(NO_CCXT)
         from generator.market.live.source import LiveSource  # noqa: PLC0415  ccxt costs a second and 100 MB
 
         return LiveSource(settings.venues or None)

@@ -16,7 +16,8 @@ MIRROR: Final = "http://deb.debian.org/debian"
 PACKAGES: Final = (
     "systemd-sysv", "dbus", "libnss-systemd", "python3-venv", "nginx", "ca-certificates", "curl", "procps", "sudo",
 )  # fmt: skip
-LOCKS: Final = ("requirements.lock", "requirements-build.lock")
+LOCKS: Final = ("requirements.lock", "requirements-live.lock", "requirements-cloud.lock", "requirements-build.lock")
+"""The third for the older build that a machine is upgraded from, whose first lock still has its package."""
 CACHE: Final = REPOSITORY / ".ci-debian"
 
 

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-import obstore
-
 from gateway.wire.object_store import REQUEST_S, BucketUrl, open_store, plain_error, store_errors
 from generator.errors import PublishError
 
@@ -74,6 +72,9 @@ class Bucket:
     """Objects below one prefix, over any store of obstore; every call blocks, `RETRY_FOR_S + REQUEST_S` s at most."""
 
     def __init__(self, store: Any, name: str) -> None:
+        import obstore  # noqa: PLC0415  only who has an object store pays for it
+
+        self._api: Any = obstore
         self._store = store
         self._name = name
 
@@ -81,7 +82,7 @@ class Bucket:
         """Return what lies at `path`, None when nothing does; StoreFault: no answer, or over `max_bytes`."""
         with self._faults("get", path):
             try:
-                answer = obstore.get(self._store, path)
+                answer = self._api.get(self._store, path)
                 if answer.meta["size"] > max_bytes:
                     raise StoreFault(f"{self._name}/{path} is larger than {max_bytes} bytes")
                 return Stored(bytes(answer.bytes()), _version(answer.meta))
@@ -102,9 +103,9 @@ class Bucket:
         with self._faults("put", path):
             try:
                 return _version(
-                    obstore.put(self._store, path, data, mode=mode, attributes=dict(attributes), use_multipart=False)
+                    self._api.put(self._store, path, data, mode=mode, attributes=dict(attributes), use_multipart=False)
                 )
-            except (obstore.exceptions.AlreadyExistsError, obstore.exceptions.PreconditionError) as error:
+            except (self._api.exceptions.AlreadyExistsError, self._api.exceptions.PreconditionError) as error:
                 raise Conflict(f"{self._name}/{path}: {type(error).__name__}") from None
             except FileNotFoundError as error:
                 if mode == "create" or NO_BUCKET.search(str(error)):
@@ -114,25 +115,26 @@ class Bucket:
     def page(self, folder: str, after: str, most: int) -> dict[str, Listed]:
         """Return at most so many objects below `folder`, in the order of their paths, from behind `after` on."""
         with self._faults("list", folder):
-            chunks = obstore.list(self._store, folder, offset=after or None, chunk_size=most)
+            chunks = self._api.list(self._store, folder, offset=after or None, chunk_size=most)
             return {row["path"]: Listed(row["size"], row["last_modified"]) for row in next(iter(chunks), [])}
 
     def files(self, folder: str) -> dict[str, Listed]:
         """Return every object below `folder` by its path; raise StoreFault."""
         with self._faults("list", folder):
-            rows = obstore.list(self._store, folder).collect()
+            rows = self._api.list(self._store, folder).collect()
         return {row["path"]: Listed(row["size"], row["last_modified"]) for row in rows}
 
     def modified(self, path: str) -> datetime:
         """Return when an object was stored, by the store's clock; right after storing it, what time it is there."""
         with self._faults("head", path):
-            return obstore.head(self._store, path)["last_modified"]
+            modified: datetime = self._api.head(self._store, path)["last_modified"]
+        return modified
 
     def delete(self, paths: Sequence[str]) -> None:
         """Delete objects; raise StoreFault where not all of it was done."""
         with self._faults("delete", f"{len(paths)} objects"):
             try:
-                obstore.delete(self._store, list(paths))
+                self._api.delete(self._store, list(paths))
             except FileNotFoundError:
                 return  # another was first
 

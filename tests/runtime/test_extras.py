@@ -1,0 +1,44 @@
+"""What a setting needs that is an extra of this package, where it is not installed: one line that names it."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.errors import VaultUnreadable
+from gateway.vault.bucket import vault_files
+from generator.clock import SystemClock
+from generator.errors import BackupError, PublishError, SourceError
+from generator.operate.keep.targets import open_target
+from generator.release.bucket.places import site_store, vault_store
+from generator.runtime.app import build
+from generator.settings import GeneratorSettings
+
+BUCKET = "s3://bucket/prefix"
+CLOUD = r"needs the extra `cloud` of this package: pip install -r requirements-cloud\.lock$"
+OPENING: dict[str, tuple[Callable[[Path], Any], type[Exception]]] = {
+    "site": (lambda folder: site_store(folder, BUCKET), PublishError),
+    "vault": (lambda folder: vault_store(folder, BUCKET), PublishError),
+    "vault that is sold from": (lambda folder: vault_files(folder, BUCKET), VaultUnreadable),
+    "backups": (lambda folder: open_target(BUCKET, folder), BackupError),
+}
+
+
+@pytest.mark.parametrize(("opens", "error"), OPENING.values(), ids=OPENING)
+def test_an_object_store_without_its_library_names_the_extra(
+    opens: Callable[[Path], Any], error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("obstore", "obstore.store", "obstore.exceptions"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+    with pytest.raises(error, match=CLOUD):
+        opens(tmp_path)
+
+
+def test_the_live_market_without_its_library_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ccxt", None)
+
+    with pytest.raises(SourceError, match=r"EMI_SOURCE=live needs the extra `live` .* requirements-live\.lock$"):
+        build(GeneratorSettings(state_dir=tmp_path, source="live"), SystemClock())
