@@ -120,7 +120,7 @@ async function answer() {
 }
 
 const counted = () =>
-  `Your answer counts when answers close at ${about().closed}, in percent of the price then. To change it, move a band and press again.`;
+  `Your answer counts at ${about().closed}, in percent of the price then. To change it, press again.`;
 
 function showState() {
   if (mine(about().question)?.txid) say(state, counted());
@@ -133,7 +133,7 @@ async function showBrain() {
   if (!day || !column) return;
   const ends = Object.fromEntries(ENDS.map((name) => [name, Math.round(100 * LONGER * day[name])]));
   column.showBrain(ends);
-  say(state, `${counted()} Dashed, the brain now: ${rangeWords(column.base, ends)}.`);
+  say(state, `${counted()} The brain now (dashed): nine in ten between ${between(column.base, ends.low_90, ends.high_90)}.`);
 }
 
 // ----- what came

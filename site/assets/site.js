@@ -60,7 +60,7 @@
     all("[data-countdown]").forEach(function (place) {
       var left = Math.round((Date.parse(place.dataset.countdown) - now) / 1000);
       var counted = left > 0 ? two(Math.floor(left / 60)) + ":" + two(left % 60) : "over";
-      place.textContent = past ? "stopped, as this page is stale" : counted;
+      place.textContent = past ? "stopped" : counted;
     });
   }
 

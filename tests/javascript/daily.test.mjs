@@ -43,8 +43,8 @@ test("an answer says its two ranges in hundredths of a percent and is kept with 
   );
   assert.equal(ballot, "ballot");
   assert.equal(JSON.parse(kept.get("emi-daily"))[0].txid, "TXID");
-  assert.match(words(), /^Your answer counts when answers close at 12:00/);
-  assert.match(words(), /the brain now: half between \$49,490 and \$50,510/); // 1%, over 25 hours instead of 24
+  assert.match(words(), /^Your answer counts at 12:00, in percent/);
+  assert.match(words(), /The brain now \(dashed\): nine in ten between \$48,470 and \$51,530/); // 3%, over 25 hours instead of 24
 });
 
 test("the same answer again is no change, another one is", async () => {

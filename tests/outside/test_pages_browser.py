@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from generator.catalog.links import HISTORY
 from generator.catalog.text.answers import DISCLAIMER
 from tests.outside.site_pages import BROWSED, ONE_OF_EACH, Browser, Page, a_market, expect
 
@@ -120,7 +121,7 @@ def test_the_keyboard_alone_reaches_the_content_and_every_link_with_a_visible_ma
 
 def test_a_chart_shows_its_number_to_a_pointer(origin: str, browser: Browser) -> None:
     page = _page(browser, viewport={"width": 1280, "height": 900})
-    page.goto(origin + "/")
+    page.goto(origin + HISTORY + "7d/")
     bar = page.locator("#chart-btc-7d [data-tip]").nth(80)
 
     for _ in range(5):  # a release that comes in just now takes the pointer's mark away
@@ -163,12 +164,12 @@ def test_the_countdown_counts(origin: str, browser: Browser) -> None:
 def test_the_next_release_comes_into_an_open_page_by_itself(origin: str, browser: Browser) -> None:
     page = _page(browser)
     page.goto(origin + "/")
-    page.locator("#chart-far summary").click()
+    page.locator("#chart-day summary").click()
     before = page.evaluate("document.body.dataset.generatedAt")
 
     page.wait_for_function("(old) => document.body.dataset.generatedAt !== old", arg=before, timeout=150_000)
 
-    assert page.locator("#chart-far details").get_attribute("open") is not None
+    assert page.locator("#chart-day details").get_attribute("open") is not None
     assert page.locator("#stamp time").first.get_attribute("datetime") == page.evaluate(
         "document.body.dataset.generatedAt"
     )

@@ -107,7 +107,7 @@ def shifted(market: Market) -> str:
     return f"{{ window.real ??= Date.now; Date.now = () => window.real() + {market.clock.seconds * 1000}; }}"
 
 
-def arena(browser: Browser, market: Market, script: str = "", *, path: str = "/arena/", scripts: bool = True) -> Arena:
+def arena(browser: Browser, market: Market, script: str = "", *, scripts: bool = True) -> Arena:
     context = browser.new_context(java_script_enabled=scripts)
     elsewhere: list[str] = []
     errors: list[str] = []
@@ -116,7 +116,7 @@ def arena(browser: Browser, market: Market, script: str = "", *, path: str = "/a
     context.expose_function("signWith", sign)
     context.route("https://lute.app/**", lambda route: route.fulfill(body=LUTE, content_type="text/html"))
     page = opened(context, shifted(market) + script, errors)
-    page.goto(f"{market.origin}{path}")
+    page.goto(f"{market.origin}/arena/")
     return Arena(context, page, elsewhere, errors)
 
 
@@ -241,8 +241,8 @@ def test_a_service_that_stopped_is_not_called_off_and_counts_nothing_down(
     at.page.locator("#vote-up").hover()
 
     assert "off on this site" not in at.said("service has stopped")
-    expect(at.page.locator("#vote-part [data-countdown]")).to_have_text("stopped, as this page is stale")
-    expect(at.page.locator("#live-part [data-countdown]")).to_have_text("stopped, as this page is stale")
+    expect(at.page.locator("#vote-part [data-countdown]")).to_have_text("stopped")
+    expect(at.page.locator("#live-part [data-countdown]")).to_have_text("stopped")
 
 
 def test_up_down_up_are_three_ballots_and_up_again_is_none(market: Market, browser: Browser) -> None:
@@ -323,11 +323,11 @@ def test_where_scripts_are_off_the_page_says_how_else_to_vote(market: Market, br
 
 
 def test_one_tap_is_kept_over_a_reload_counted_and_scored(market: Market, browser: Browser) -> None:
-    at = arena(browser, market, path="/")
+    at = arena(browser, market)
     target = consensus(market)["open_round"]["round_id"]
     at.tap("Down")
     at.said("You said down for BTC")
-    at.page.goto(f"{market.origin}/arena/")
+    at.page.reload()
     at.tap("Up")
     at.said("You said up for BTC")
     at.later(market)

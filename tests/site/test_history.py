@@ -49,7 +49,7 @@ def test_a_chart_says_what_the_hours_it_shows_were() -> None:
     assert "20 Nov, 04:53 UTC: $97,005; range 60.0%, risk-off 20.0%" in drawn()
 
 
-def test_stripes_chances_and_legend_of_a_regime_have_one_fill_and_labels_lie_outside() -> None:
+def test_strip_and_legend_of_a_regime_have_one_fill_and_labels_lie_outside() -> None:
     ahead = {"24h": MoveRange(-3.0, -1.0, 1.0, 3.0)}
     chart = history("btc-7d", WINDOWS["7d"], Lately("BTC", NOW_MS, CLOSES, HOURS, ahead), "")
     assert chart is not None
@@ -59,8 +59,8 @@ def test_stripes_chances_and_legend_of_a_regime_have_one_fill_and_labels_lie_out
     texts = {str(part.text): float(part.get("x") or 0) for part in picture.iter("text")}
     stripes = [float(part.get("x") or 0) for part in picture.iter("rect") if part.get("class") == "tint"]
 
-    assert fills["url(#btc-7d-range)"] == 3
-    assert fills["url(#btc-7d-transition)"] == 1  # mixed is in the legend, and has no chance of its own
+    assert fills["url(#btc-7d-range)"] == 2
+    assert fills["url(#btc-7d-transition)"] == 1  # mixed is in the legend alone
     assert all(x < min(stripes) for words, x in texts.items() if words.startswith("$") and "at" not in words)
     assert {"50%", "90%", "range", "mixed"} < set(texts)
     assert min(texts["50%"], texts["90%"]) > 590
@@ -74,14 +74,36 @@ def test_the_first_lines_of_the_first_page_hold_the_reading_of_the_tutorial() ->
     assert prints(quoted, "\n".join(twin.splitlines()[:60]))
 
 
-def test_hours_that_were_not_published_are_gaps_in_line_and_chances() -> None:
+def test_the_strip_lies_below_the_line_and_every_day_of_a_week_has_its_tick() -> None:
+    times = range(NOW_MS - 7 * DAY_MS, NOW_MS + 1, HOUR_MS)
+    week = [(at, 97_000.0 + 10 * place) for place, at in enumerate(times)]
+    picture = ET.fromstring(f"{drawn(closes=week).split('</figcaption>')[1].split('</svg>')[0]}</svg>")
+
+    parts = {kind: [part for part in picture.iter() if part.get("class") == kind] for kind in ("line", "tint", "tick")}
+    lowest = max(float(point.split(",")[1]) for point in (parts["line"][0].get("points") or "").split())
+    days = [str(part.text).split()[0] for part in parts["tick"] if str(part.text).split()[0].isdigit()]
+
+    assert all(float(part.get("y") or 0) > lowest for part in parts["tint"])
+    assert days == ["14", "15", "16", "17", "18", "19", "20"]
+
+
+def test_a_replay_names_the_year_of_its_days() -> None:
+    of = Lately("BTC", NOW_MS, CLOSES, HOURS, None, year=True)
+    html = str(history("btc-7d", WINDOWS["7d"], of, ""))
+
+    assert "Bitcoin is where it was on 18 Nov 2026, 10:53 UTC<" in html
+    assert ">14 Nov 2026<" in html
+    assert "20 Nov 2026, 04:53" in html
+
+
+def test_hours_that_were_not_published_are_gaps_in_line_and_strip() -> None:
     holed = HOURS[:20] + HOURS[30:]
     closes = [(hour.market_ms, hour.prices["BTC"]) for hour in holed]
 
     whole, cut = drawn(), drawn(holed, closes)
 
-    assert [whole.count(f'class="{kind}"') for kind in ("line", "chance", "tint")] == [1, 4 + 5, 1]
-    assert [cut.count(f'class="{kind}"') for kind in ("line", "chance", "tint")] == [2, 2 * 4 + 5, 2]
+    assert [whole.count(f'class="{kind}"') for kind in ("line", "chance", "tint")] == [1, 5, 1]
+    assert [cut.count(f'class="{kind}"') for kind in ("line", "chance", "tint")] == [2, 5, 2]
 
 
 def test_nothing_later_than_now_is_drawn() -> None:

@@ -1,4 +1,4 @@
-"""The market over time: prices on the regimes, the chances of the four, and where prices may go next."""
+"""The market over time: prices as a line, the regimes as a strip below it, and where prices may go next."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,13 +24,10 @@ from generator.values.ranges import MoveRange
 
 _LEFT: Final = 96.0  # room for the labels of the axes on a phone, where letters are largest
 _RIGHT: Final = WIDTH - 50.0  # and for the names of the ranges ahead
-_STRIPES: Final = (34.0, 276.0, _LEFT, _RIGHT)  # edges of the upper plane
-_PRICES: Final = (34.0, 250.0, _LEFT, _RIGHT)  # where prices are drawn: below them the stripes have their names
-_CHANCES: Final = (360.0, 430.0, _LEFT, _RIGHT)
-_LEGEND: Final = 304.0
-_HEIGHT: Final = 462
-_LETTER: Final = 12.5  # units a letter of a name takes on a phone
-_SMALL_LETTER: Final = 7.4  # and elsewhere
+_PRICES: Final = (34.0, 262.0, _LEFT, _RIGHT)  # edges of the plane of prices
+_STRIP: Final = (270.0, 282.0, _LEFT, _RIGHT)  # and of the strip of regimes
+_LEGEND: Final = 344.0
+_HEIGHT: Final = 356
 _LINE: Final = 24.0  # and a line
 _BAND: Final = Markup('<rect class="tint" fill="url(#{})" x="{:.1f}" y="{:g}" width="{:.1f}" height="{:g}"/>')
 _SWATCH: Final = Markup('<rect class="chance" fill="url(#{})" x="{:.0f}" y="{:g}" width="16" height="14"/>')
@@ -115,6 +112,11 @@ class Lately:
     closes: Sequence[Point]  # (close time in ms, USD), oldest first; gaps are gaps
     hours: Sequence[Hour]
     ranges: Mapping[str, MoveRange] | None  # by horizon, None where unknown
+    year: bool = False  # its dates need one: of a replay
+
+    def day(self, at_ms: int) -> str:
+        """Write a day."""
+        return f"{moment(at_ms):{'%-d %b %Y' if self.year else '%-d %b'}}"
 
 
 def history(name: str, window: Window, lately: Lately, source: Markup | str) -> Chart | None:
@@ -129,37 +131,34 @@ def history(name: str, window: Window, lately: Lately, source: Markup | str) -> 
 
     ahead_ms = HORIZONS[window.ahead].length_ms
     until_ms = lately.now_ms + ahead_ms
-    times = _times(since_ms, closes[-1][0], until_ms, window.tick_ms, window.tick, _LEFT, _RIGHT)
+    times = _times(since_ms, closes[-1][0], until_ms, window.tick_ms, window.tick, _LEFT, _RIGHT, year=lately.year)
     prices = _price_axis(lately.asset, closes, fan)
     upper = Plane(replace(times, ticks=()), prices, *_PRICES)
-    stripes = Plane(times, Axis(0.0, 1.0, (), ""), *_STRIPES)
-    lower = Plane(times, Axis(0.0, 1.0, ((0.0, "0"), (1.0, "100%")), ""), *_CHANCES)
+    strip = Plane(times, Axis(0.0, 1.0, (), ""), *_STRIP)
 
     parts = [
         _patterns(name),
-        *_bands(name, stripes, every_hour, lately.now_ms),
+        *_bands(name, strip, every_hour, lately.now_ms),
         *upper.grid(),
-        *_stack(name, lower, hours, window),
         *_ahead(upper, fan),
         *(upper.path("line", part) for part in _unbroken(closes, 3 * window.step_ms)),
         *upper.labels(),
-        *lower.labels(),
+        *strip.notches(),
         *_now(upper, window, closes[-1]),
-        *_begin(lower, every_hour),
+        *_begin(strip, every_hour),
         *_legend(name),
-        *_touch(upper, hours, lately.asset, window),
+        *_touch(upper, hours, lately, window),
     ]
     caption = Caption(
         name=name,
         finding=_finding(lately, window, closes),
         desc=(
-            "Above, the price as a line on stripes that name the regime of each hour, hatched where no regime has a "
-            "chance of one half (mixed), and to the right the ranges in which it should end 50 and 90 times in 100. "
-            "Below, the chances of the four regimes, stacked to 100%."
+            "The price as a line, and to the right the ranges in which it should end 50 and 90 times in 100. The strip "
+            "below has the regime of each hour, hatched where no regime has a chance of one half (mixed)."
         ),
         source=source,
         columns=("Time, UTC", lately.asset, "Regime", *(REGIME[label].capitalize() for label in REGIMES)),
-        rows=tuple(_rows(hours, lately.asset)),
+        rows=tuple(_rows(hours, lately)),
     )
     return Chart(caption, Markup("").join(parts), _HEIGHT, wide=True)
 
@@ -257,7 +256,7 @@ def _ahead(plane: Plane, fan: Fan) -> Iterator[Markup]:
     for at, (low_90, low_50, high_50, high_90) in fan[1:]:
         inner = f"50% between {price(low_50)} and {price(high_50)}"
         outer = f"90% between {price(low_90)} and {price(high_90)}"
-        yield plane.hover(at, 8, f"{moment(at):%-d %b, %H:%M} UTC: {inner}, {outer}", _CHANCES[1])
+        yield plane.hover(at, 8, f"{moment(at):%-d %b, %H:%M} UTC: {inner}, {outer}", _STRIP[1])
 
 
 def _names_ahead(plane: Plane, fan: Fan) -> Iterator[Markup]:
@@ -271,20 +270,13 @@ def _names_ahead(plane: Plane, fan: Fan) -> Iterator[Markup]:
 
 
 def _bands(name: str, plane: Plane, hours: Sequence[Hour], until_ms: int) -> Iterator[Markup]:
-    """Draw a stripe for each spell of a regime, with its name where that fits."""
+    """Draw a part of the strip for each spell of a regime."""
     for label, begin_ms, end_ms in _spells(hours, until_ms):
         if label not in _SHOWN:
             continue
         left, _ = plane.at(begin_ms, 0)
         right, _ = plane.at(end_ms, 0)
         yield _BAND.format(f"{name}-{label}", left, plane.top, right - left, plane.bottom - plane.top)
-
-        words = REGIME[label]
-        middle = (left + right) / 2
-        if right - left > _LETTER * len(words) + 6:
-            yield text("tick name", middle, plane.bottom - 8, words, "middle")
-        elif right - left > _SMALL_LETTER * len(words) + 2:
-            yield text("tick name small-only", middle, plane.bottom - 8, words, "middle")
 
 
 def _spells(hours: Sequence[Hour], until_ms: int) -> list[tuple[RegimeLabel, int, int]]:
@@ -303,21 +295,6 @@ def _spells(hours: Sequence[Hour], until_ms: int) -> list[tuple[RegimeLabel, int
     return spells
 
 
-def _stack(name: str, plane: Plane, hours: Sequence[Hour], window: Window) -> Iterator[Markup]:
-    """Draw the chances of the four regimes, the first at the bottom; a later one lies under those before it."""
-    known = [(hour.market_ms, hour.chances) for hour in hours if hour.chances is not None]
-    last = len(REGIMES) - 1
-    for part in _unbroken(known, 2 * window.hours * HOUR_MS):
-        begin = part[0][0]
-        end = part[-1][0]
-        for place in range(last, -1, -1):
-            if place == last:
-                sums = [(begin, 1.0), (end, 1.0)]
-            else:
-                sums = [(at, min(1.0, sum(chances[: place + 1]))) for at, chances in part]
-            yield plane.area("chance", [(begin, 0.0), *sums, (end, 0.0)], f"{name}-{REGIMES[place]}")
-
-
 def _unbroken(series: Sequence[tuple[int, Value]], most_ms: int) -> Iterator[Sequence[tuple[int, Value]]]:
     """Cut a series where two neighbours are more than `most_ms` apart."""
     begin = 0
@@ -330,45 +307,49 @@ def _unbroken(series: Sequence[tuple[int, Value]], most_ms: int) -> Iterator[Seq
 
 
 def _times(  # noqa: PLR0917  an axis, its edges and its labels
-    begin: int, now: int, end: int, step_ms: int, form: str = "%-d", left: float = 0.0, right: float = WIDTH
+    begin: int,
+    now: int,
+    end: int,
+    step_ms: int,
+    form: str = "%-d",
+    left: float = 0.0,
+    right: float = WIDTH,
+    *,
+    year: bool = False,
 ) -> Axis:
-    """Return the axis of time, labelled where a label is clear of the edge and of that of now.
+    """Return the axis of time, labelled at each step but where half of a label would stand outside of the picture.
 
     Args:
         begin: UTC milliseconds, as `now` and `end`.
         form: of a label, as strftime writes it; where it is the day, a new month is named with it.
         left: edge of the plane, as `right`.
+        year: name the year with a month.
     """
-    until_now = left + (right - left) * (now - begin) / (end - begin)
     ticks = []
     month = 0
     first = -(-begin // step_ms) * step_ms
     for at in range(first, now, step_ms):
         x = left + (right - left) * (at - begin) / (end - begin)
-        if not 30 < x < until_now - 86:
+        if not 30 < x < WIDTH - 20:
             continue
         label = f"{moment(at):{form}}"
         if form == "%-d" and moment(at).month != month:
-            label += f" {moment(at):%b}"
+            label += f" {moment(at):{'%b %Y' if year else '%b'}}"
         ticks.append((float(at), label))
         month = moment(at).month
     return Axis(begin, end, tuple(ticks), "")
 
 
 def _now(plane: Plane, window: Window, last: Point) -> Iterator[Markup]:
-    """Mark the last close in both planes, and how far the axis reaches behind it."""
+    """Mark the last close, and how far the axis reaches behind it."""
     at, close = last
     x, y = plane.at(at, close)
-    top_of_chances, bottom = _CHANCES[:2]
 
-    yield text("axis", 0, top_of_chances - 25, "Chance of each regime")
-    yield line("mark", (x, plane.top - 4), (x, _STRIPES[1]))
-    yield line("mark", (x, top_of_chances), (x, bottom))
+    yield line("mark", (x, plane.top - 4), (x, _STRIP[1]))
     yield Markup('<circle class="end" cx="{:.1f}" cy="{:.1f}" r="5"/>').format(x, y)
     yield text("value", x, plane.top - 12, f"{price(close)} at {moment(at):%H:%M}", "end")
-    yield text("tick", x, bottom + 25, f"{moment(at):%H:%M}", "end")
     if plane.right - x > 30:
-        yield text("tick", plane.right, bottom + 25, f"+{window.ahead}", "middle")
+        yield text("tick", plane.right, _STRIP[1] + 25, f"+{window.ahead}", "middle")
 
 
 def _begin(plane: Plane, hours: Sequence[Hour]) -> Iterator[Markup]:
@@ -388,15 +369,16 @@ def _legend(name: str) -> Iterator[Markup]:
         x += WIDTH * letters[label] / sum(letters.values())
 
 
-def _touch(plane: Plane, hours: Sequence[Hour], asset: str, window: Window) -> Iterator[Markup]:
+def _touch(plane: Plane, hours: Sequence[Hour], lately: Lately, window: Window) -> Iterator[Markup]:
     """Give each hour a strip that shows its numbers when it is pointed at."""
     width = max(2.0, (plane.right - plane.left) * window.hours * HOUR_MS / (plane.x.high - plane.x.low))
     for hour in hours:
-        tip = f"{moment(hour.market_ms):%-d %b, %H:%M} UTC: {price(hour.prices.get(asset))}"
+        when = f"{lately.day(hour.market_ms)}, {moment(hour.market_ms):%H:%M} UTC"
+        tip = f"{when}: {price(hour.prices.get(lately.asset))}"
         if hour.chances is not None:
             ranked = sorted(zip(hour.chances, REGIMES, strict=True), key=lambda row: -row[0])
             tip += "; " + ", ".join(f"{REGIME[label]} {percent(100 * chance)}" for chance, label in ranked)
-        yield plane.hover(hour.market_ms, width, tip + _backtest_mark(hour), _CHANCES[1])
+        yield plane.hover(hour.market_ms, width, tip + _backtest_mark(hour), _STRIP[1])
 
 
 def _backtest_mark(hour: Hour) -> str:
@@ -410,13 +392,13 @@ def _finding(lately: Lately, window: Window, closes: Sequence[Point]) -> str:
 
     def point(place: Point) -> tuple[float, str]:
         at_ms, close = place
-        when = f"at {moment(at_ms):%H:%M} UTC" if window.span_ms <= DAY_MS else f"on {moment(at_ms):%-d %b}"
+        when = f"at {moment(at_ms):%H:%M} UTC" if window.span_ms <= DAY_MS else f"on {lately.day(at_ms)}"
         return 100 * (close / first - 1), when
 
     drawn = Drawn(
         name=ASSET_NAMES[lately.asset],
         span="" if first_ms > last_ms - 0.9 * window.span_ms else window.of,
-        begun=f"{moment(first_ms):%-d %b, %H:%M} UTC",
+        begun=f"{lately.day(first_ms)}, {moment(first_ms):%H:%M} UTC",
         moved=100 * (last / first - 1),
         high=point(max(closes, key=lambda place: place[1])),
         low=point(min(closes, key=lambda place: place[1])),
@@ -424,14 +406,14 @@ def _finding(lately: Lately, window: Window, closes: Sequence[Point]) -> str:
     return TITLES.say("title", drawn)
 
 
-def _rows(hours: Sequence[Hour], asset: str) -> Iterator[tuple[str, ...]]:
+def _rows(hours: Sequence[Hour], lately: Lately) -> Iterator[tuple[str, ...]]:
     """Give about 42 rows of the table, the newest first."""
     step = max(1, len(hours) // 42)
     for hour in hours[::-1][::step]:
         chances = [percent(100 * chance) for chance in hour.chances or ()] or [UNKNOWN] * len(REGIMES)
         yield (
-            f"{moment(hour.market_ms):%-d %b, %H:%M}{_backtest_mark(hour)}",
-            price(hour.prices.get(asset)),
+            f"{lately.day(hour.market_ms)}, {moment(hour.market_ms):%H:%M}{_backtest_mark(hour)}",
+            price(hour.prices.get(lately.asset)),
             REGIME[regime_of(hour)],
             *chances,
         )

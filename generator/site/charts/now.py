@@ -6,6 +6,7 @@ from typing import Final
 
 from markupsafe import Markup
 
+from generator.arena.outcome import change_bps
 from generator.arena.rates import enough, rate, share
 from generator.catalog.durations import DAY_MS
 from generator.catalog.formats import moment
@@ -36,7 +37,7 @@ def live_round(
         points.append((min(now_ms, live.end_ms), now_price))
     points = [(at, value) for at, value in points if math.isfinite(value)]
 
-    moves = [(at, 100 * (value / start - 1)) for at, value in points]
+    moves = [(at, change_bps(start, value) / 100) for at, value in points]  # as it is published
     rows = [
         (f"{moment(at):%H:%M}", price(value), signed(move, BPS_DECIMALS))
         for (at, value), (_, move) in zip(points, moves, strict=True)

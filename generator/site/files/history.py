@@ -12,6 +12,7 @@ from generator.catalog.assets import ASSETS, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import iso
 from generator.catalog.links import HISTORY_CSV, asset_feed
+from generator.catalog.words import SourceMode
 from generator.compose.inputs import reading_of
 from generator.compose.tick import Tick
 from generator.site.charts.history import WINDOWS, Lately, Point, Window, history, line_chart
@@ -120,7 +121,8 @@ def _lately(ctx: Tick, asset: str, hours: Sequence[Hour], window: Window) -> Lat
 
     reading = reading_of(ctx, asset)
     ranges = reading.ranges if reading else None
-    return Lately(asset, ctx.observation.market_ms, closes, hours, ranges)
+    is_replay = ctx.observation.mode is SourceMode.RECORDED
+    return Lately(asset, ctx.observation.market_ms, closes, hours, ranges, year=is_replay)
 
 
 def _series(ctx: Tick, asset: str, name: str, every_ms: int) -> list[Point]:
