@@ -8,7 +8,7 @@ import pytest
 
 from generator.brain.reading import NO_AXES, Axes
 from generator.catalog.assets import ASSETS
-from generator.catalog.durations import HOUR_MS
+from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import MarketSide
 from generator.market.bars import BarFrame
 from generator.site.charts.history import WINDOWS, Lately, history
