@@ -38,6 +38,8 @@ POLL_S: Final = 0.1
 GRACE_S: Final = 60
 LAST_LINES: Final = 20
 SILENT_S: Final = 180  # three ticks
+# One arena, as in the units: others keep what a thread that draws, or a commit, freed.
+OF_PRODUCTION: Final = {"PYTHONUNBUFFERED": "1", "MALLOC_ARENA_MAX": "1"}
 # The level of a log line in either format, and the beginning of what no log has formatted.
 ALARMING: Final = re.compile(r'\[(warning|error|critical) *\]|"level": "(warning|error|critical)"|^Traceback|^emi')
 
@@ -95,7 +97,7 @@ class Child:
         self._watchdog = Watchdog()
         self._process = subprocess.Popen(  # noqa: S603  our own interpreter and module
             [sys.executable, "-m", "generator.cli", *arguments],
-            env={**os.environ, **environment, **self._watchdog.address(), "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, **environment, **self._watchdog.address(), **OF_PRODUCTION},
             stdout=None if shown else subprocess.PIPE,
             stderr=None if shown else subprocess.STDOUT,
             text=True,

@@ -8,6 +8,8 @@ from typing import Any, Final
 import pytest
 from ruamel.yaml import YAML
 
+from generator.cli.up import OF_PRODUCTION
+
 EDGE: Final = Path(__file__).parents[2] / "site" / "edge"
 SYSTEMD: Final = EDGE / "systemd"
 UNITS: Final = {"generator": SYSTEMD / "emi-schedule.service", "gateway": SYSTEMD / "emi-gateway.service"}
@@ -41,6 +43,14 @@ def test_a_program_has_a_user_and_a_state_folder_of_its_own(program: str) -> Non
     assert f"EMI_STATE_DIR={state}" in words(unit, "Environment")
     assert words(unit, "StateDirectory") == [f"emi/{program}"]
     assert (words(unit, "StateDirectoryMode"), words(unit, "UMask")) == (["0700"], ["0077"])
+
+
+def test_a_program_gives_back_what_its_threads_freed() -> None:
+    one = "MALLOC_ARENA_MAX=1"
+
+    assert all(one in words(unit, "Environment") for unit in UNITS.values())
+    assert f" {one} " in CONTAINERFILE
+    assert dict([one.split("=")]).items() <= OF_PRODUCTION.items()
 
 
 def test_neither_unit_sees_what_is_the_other_s() -> None:
