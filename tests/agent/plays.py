@@ -129,11 +129,12 @@ def dying(lines: int) -> Iterator[None]:
                 raise Killed
         return trace
 
+    before = sys.gettrace()
     sys.settrace(trace)
     try:
         yield
     finally:
-        sys.settrace(None)
+        sys.settrace(before)
 
 
 def _paid_twice(folder: Path, seller: Seller) -> int:

@@ -369,13 +369,14 @@ class LineCounter:
     def __init__(self, last: int) -> None:
         self._last = last
         self.count = 0
+        self._before = sys.gettrace()
 
     def __enter__(self) -> Self:
         sys.settrace(self._enter)
         return self
 
     def __exit__(self, *_: object) -> None:
-        sys.settrace(None)
+        sys.settrace(self._before)
 
     def _enter(self, frame: FrameType, _event: str, _arg: Any) -> Callable[..., Any] | None:
         return self._line if frame.f_code.co_filename.startswith(KILLED_IN) else None
