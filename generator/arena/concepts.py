@@ -6,6 +6,7 @@ from math import erfc, sqrt
 from typing import Final, NamedTuple
 
 from generator.arena.scores import ORDER, brier, chance_of
+from generator.arena.scoring import NORMAL_50
 from generator.arena.tally import consensus_of, share_of
 from generator.catalog.durations import DAY_MS
 from generator.catalog.text.concepts import CONCEPTS
@@ -15,7 +16,6 @@ from generator.values.rounds import Round, Triple
 from generator.values.votes import Tally
 
 _FAT_SIGMAS: Final = 3.0  # of a normal curve with the usual hour of the record
-_MEDIAN_SIGMAS: Final = 0.6745  # the median size of a move by a normal curve
 _FAR_MORE: Final = 3.0  # times what the curve expects, and so many hours at least
 _NEAR_EDGE: Final = 0.25  # of the band
 _SMALL_LEAD: Final = 0.05
@@ -69,7 +69,7 @@ class LessonFacts:
         """Size of the move in standard deviations of a normal curve with the record's usual hour; 0 without one."""
         if self.record is None or self.record.known < FEWEST_HOURS or not self.record.usual:
             return 0.0
-        return _MEDIAN_SIGMAS * abs(self.change_bps) / 100 / self.record.usual
+        return NORMAL_50 * abs(self.change_bps) / 100 / self.record.usual
 
     @property
     def expected(self) -> float:

@@ -8,12 +8,11 @@ from dataclasses import replace
 from math import sqrt
 from typing import Final
 
-from generator.values.scores import NO_ROUNDS, Estimate, Rate
+from generator.values.scores import NO_ROUNDS, Z_95, Estimate, Rate
 
 ENOUGH: Final = 30  # cases, from which on a share says anything
 SKILL_DAYS: Final = 10  # from which on a skill does
 SKILL_EVENTS: Final = 10  # of either kind: what came, and what did not
-Z_95: Final = 1.959964
 _TAIL: Final = 0.025  # of each side of a 95% interval
 
 

@@ -19,11 +19,11 @@ from typing import Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from generator.arena.rates import Z_95, rate
+from generator.arena.rates import rate
 from generator.brain.forecast import UNITS
 from generator.catalog.formats import rounded
 from generator.values.ranges import above_zero
-from generator.values.scores import Estimate, Rate
+from generator.values.scores import Z_95, Estimate, Rate
 
 Figures = npt.NDArray[np.float64]
 Figure = TypeVar("Figure", float, Figures)

@@ -13,13 +13,13 @@ from math import sqrt
 from typing import Final, NamedTuple
 
 from gateway.wire.notes import WHOLE, Chances
-from generator.arena.rates import ENOUGH, Z_95, part, rate, shared
+from generator.arena.rates import ENOUGH, part, rate, shared
 from generator.arena.scores import ORDER
 from generator.arena.scoring import E8, E9, brier_e8, log_e9
 from generator.catalog.durations import MINUTE_MS
 from generator.catalog.words import Prediction
 from generator.values.rounds import Triple
-from generator.values.scores import Estimate, Rate
+from generator.values.scores import Z_95, Estimate, Rate
 from generator.values.votes import NO_VOTERS, Burst, Leaderboard, LeaderboardPlace, RecordCrowd, ScorePlace, Tally
 
 PRIOR_ROUNDS: Final = 30  # a voter begins as if right in a third of so many rounds

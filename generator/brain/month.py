@@ -27,6 +27,7 @@ _SHARP: Final = 0.9  # of the month's hours have a smaller move than a sharp one
 class MonthRank(NamedTuple):
     """Where now ranks among the kept hours."""
 
+    # Fractions, from which texts round; `compose.spells.Rank` has each in the unit of its measure.
     now: float | None
     rank: float | None  # share of the hours with a smaller value, ties half, 0..1; None of too few
     n: int  # hours with a value, now not counted

@@ -17,6 +17,7 @@ from generator.brain.part import Part, Times
 from generator.brain.side import UNKNOWN
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.market.bars import BAR_MS, FloatArray
+from generator.values.scores import Z_95, Estimate
 
 KEPT: Final = 256  # changes of each state: months of them
 HOURS: Final = 720  # of expected volatility
@@ -25,7 +26,6 @@ UNLABELLED: Final = label.UNKNOWN
 FEWEST_SPELLS: Final = 30  # of which a share is given
 _TAIL: Final = 0.025  # on either side of an interval of 95%
 FEWEST_DAYS: Final = 7  # on which they began
-_NORMAL_95: Final = 1.959964
 
 
 class Spells(Part):
@@ -108,16 +108,8 @@ def spells_of(changes: FloatArray, now_ms: int, unknown: int) -> list[Spell]:
     return spells
 
 
-class Share(NamedTuple):
-    """An estimated share with its 95% interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-def survival(spells: Sequence[Spell], hours: float) -> Share | None:
-    """Return the share of spells that lasts longer than so many hours; None where none was watched for so long.
+def survival(spells: Sequence[Spell], hours: float) -> Estimate | None:
+    """Return the fraction of spells that lasts longer than so many hours; None where none was watched for so long.
 
     The product of 1 - ended / still there over the lengths at which some ended (Kaplan and Meier, 1958), with the
     interval of Greenwood (1926) on the scale of log(-log). Where none or all ended the limits are exact (Clopper and
@@ -150,15 +142,15 @@ def survival(spells: Sequence[Spell], hours: float) -> Share | None:
     return _with_interval(share, spread, watched)
 
 
-def _with_interval(share: float, spread: float, watched: int) -> Share:
+def _with_interval(share: float, spread: float, watched: int) -> Estimate:
     """Return a share with its interval; `watched` spells say so where none or all ended."""
     rarest = _TAIL ** (1.0 / watched)
     if share >= 1.0:
-        return Share(1.0, rarest, 1.0)
+        return Estimate(1.0, rarest, 1.0)
     if share <= 0.0:
-        return Share(0.0, 0.0, 1.0 - rarest)
-    width = _NORMAL_95 * math.sqrt(spread) / abs(math.log(share))
-    return Share(share, share ** math.exp(width), share ** math.exp(-width))
+        return Estimate(0.0, 0.0, 1.0 - rarest)
+    width = Z_95 * math.sqrt(spread) / abs(math.log(share))
+    return Estimate(share, share ** math.exp(width), share ** math.exp(-width))
 
 
 def enough(spells: Sequence[Spell]) -> bool:

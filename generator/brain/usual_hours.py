@@ -11,12 +11,12 @@ from generator.brain.part import Times
 from generator.brain.smoothing import Flags
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.market.bars import BAR_MS, BarFrame, FloatArray
+from generator.values.scores import Z_95
 
 HOURS: Final = 24
 FEWEST_DAYS: Final = 10
 """Days from which on a figure is given."""
 SURE: Final = 3.0  # standard errors: there are twenty-one pairs, and one of them must not lead by luck
-_Z_95: Final = 1.96
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def _usual(sizes: FloatArray) -> UsualHour:
     days = len(in_order)
     if days < FEWEST_DAYS:
         return UsualHour(days, None, None, None)
-    reach = _Z_95 * math.sqrt(days) / 2.0
+    reach = Z_95 * math.sqrt(days) / 2.0
     low = max(0, math.floor(days / 2.0 - reach))
     high = min(days - 1, math.ceil(days / 2.0 + reach))
     return UsualHour(days, float(np.median(in_order)), float(in_order[low]), float(in_order[high]))
@@ -144,8 +144,8 @@ def _correlation(
     whole = float(_from_sums(total)[0])
     without = _from_sums(total - by_day)
     error = math.sqrt((days - 1) / days * float(((without - without.mean()) ** 2).sum()))
-    low = max(-1.0, whole - _Z_95 * error)
-    high = min(1.0, whole + _Z_95 * error)
+    low = max(-1.0, whole - Z_95 * error)
+    high = min(1.0, whole + Z_95 * error)
     return whole, low, high, days
 
 

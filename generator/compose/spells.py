@@ -10,13 +10,14 @@ from generator.arena.rates import rate
 from generator.brain.label import LABELS
 from generator.brain.month import Month, MonthRank
 from generator.brain.side import SIDES
-from generator.brain.spells import FEWEST_DAYS, FEWEST_SPELLS, UNRATED, Share, Spell, begun_on, enough, survival
+from generator.brain.spells import FEWEST_DAYS, FEWEST_SPELLS, UNRATED, Spell, begun_on, enough, survival
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import fixed, iso, share, significant
 from generator.catalog.text import kept
-from generator.catalog.text.kept import Lasted, SpellFacts
+from generator.catalog.text.kept import SpellFacts, in_a_hundred
 from generator.compose.body import Body
 from generator.compose.context import TickContext
+from generator.values.scores import Estimate
 
 STEPS: Final = ("calm_or_normal", "elevated_or_extreme")
 SPANS: Final[dict[str, int]] = {"1h": 1, "4h": 4, "12h": 12, "24h": 24}
@@ -152,10 +153,10 @@ def _state(month: Month, every: Sequence[Spell], names: Sequence[str], words: di
         n=len(like),
         days=begun_on(like),
         median=median,
-        four_hours=_lasted(lasting["4h"]),
-        day=_lasted(lasting["24h"]),
+        four_hours=_in_words(lasting["4h"]),
+        day=_in_words(lasting["24h"]),
         as_old=len(outlasted),
-        four_more=_lasted(from_now["4h"]),
+        four_more=_in_words(from_now["4h"]),
         over=over,
         next=_next(came_next, over, words),
     )
@@ -175,20 +176,23 @@ def _state(month: Month, every: Sequence[Spell], names: Sequence[str], words: di
     )
 
 
-def _lasting(found: Share | None) -> Lasting | None:
+def _lasting(found: Estimate | None) -> Lasting | None:
     if found is None:
         return None
-    value, low, high = (share(each) for each in found)
+
+    value = share(found.value)
+    low = share(found.low)
+    high = share(found.high)
     if value is None or low is None or high is None:
         return None
     return Lasting(percent=value, low_percent=low, high_percent=high)
 
 
-def _lasted(found: Lasting | None) -> Lasted | None:
-    return None if found is None else Lasted(found.percent, found.low_percent, found.high_percent)
+def _in_words(found: Lasting | None) -> str | None:
+    return None if found is None else in_a_hundred(found.percent, found.low_percent, found.high_percent)
 
 
-def _next(came_next: Counter[str], over: int, words: dict[str, str]) -> tuple[str, Lasted] | None:
+def _next(came_next: Counter[str], over: int, words: dict[str, str]) -> tuple[str, str] | None:
     """Return what followed most of the spells that are over; None where its interval holds one half."""
     if over < FEWEST_SPELLS:
         return None
@@ -196,7 +200,7 @@ def _next(came_next: Counter[str], over: int, words: dict[str, str]) -> tuple[st
     found = rate(count, over)
     if found.percent is None or found.low_percent is None or found.high_percent is None or found.low_percent <= 50:
         return None
-    return words[name], Lasted(found.percent, found.low_percent, found.high_percent)
+    return words[name], in_a_hundred(found.percent, found.low_percent, found.high_percent)
 
 
 def _from_now(outlasted: Sequence[Spell], age: float, hours: float) -> LastingOn | None:

@@ -23,6 +23,7 @@ from generator.lab.coverage import ENOUGH, WARM_UP, Days, ratio_by_days
 from generator.lab.outlook import moves_after
 from generator.lab.report import met, table
 from generator.market.bars import BAR_MS, BARS_A_DAY, BarFrame, FloatArray
+from generator.values.scores import Estimate
 
 KINDS: Final = ("end", "touch")
 SIDES: Final = ("up", "down", "either")
@@ -62,16 +63,9 @@ class LadderSample:
         return np.asarray(self.t // DAY_MS - self.t[0] // DAY_MS)
 
 
-class Skill(NamedTuple):
-    """Brier skill in percent, with its 95% interval by resampled days."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        """Return it as a table has it."""
-        return f"{self.value:+.1f} ({self.low:+.1f} to {self.high:+.1f})"
+def in_table(skill: Estimate) -> str:
+    """Write a skill in percent as a table has it, with its 95% interval by resampled days."""
+    return f"{skill.value:+.1f} ({skill.low:+.1f} to {skill.high:+.1f})"
 
 
 def listen(frame: BarFrame, weights: Weights, warm_up: int = WARM_UP) -> LadderSample:
@@ -255,13 +249,13 @@ def _rate(came: FloatArray, axis: tuple[int, ...]) -> FloatArray:
     return out
 
 
-def brier_skill(said: FloatArray, rival: FloatArray, came: FloatArray, day: Days, together: int = 1) -> Skill:
+def brier_skill(said: FloatArray, rival: FloatArray, came: FloatArray, day: Days, together: int = 1) -> Estimate:
     """Return how much smaller the squared error is than a rival's, over the cases that both have, (n, assets)."""
     known = np.isfinite(said) & np.isfinite(rival) & np.isfinite(came)
     own = np.where(known, squared_error(said, came), 0.0).sum(axis=1)
     usual = np.where(known, squared_error(rival, came), 0.0).sum(axis=1)
     low, high = ratio_by_days(day, usual - own, usual, together)
-    return Skill(100.0 * float(1.0 - own.sum() / usual.sum()), low, high)
+    return Estimate(100.0 * float(1.0 - own.sum() / usual.sum()), low, high)
 
 
 class LevelScore(NamedTuple):
@@ -275,7 +269,7 @@ class LevelScore(NamedTuple):
     said: float  # percent
     came: float
     rare: bool  # too rare to be judged by itself
-    skills: dict[str, Skill]  # by rival
+    skills: dict[str, Estimate]  # by rival
 
 
 def level_scores(hours: LadderSample) -> list[LevelScore]:
@@ -354,7 +348,7 @@ def _level_row(score: LevelScore) -> tuple[str, ...]:
         str(score.days),
         f"{score.said:.2f}",
         f"{score.came:.2f}",
-        *(str(score.skills[rival]) for rival in RIVALS),
+        *(in_table(score.skills[rival]) for rival in RIVALS),
         "rare" if score.rare else "",
     )
 
@@ -399,8 +393,8 @@ def _partition_table(hours: LadderSample) -> str:
         own = np.where(known, loss(said, came), 0.0).sum(axis=1)
         usual = np.where(known, loss(base, came), 0.0).sum(axis=1)
         low, high = ratio_by_days(day, usual - own, usual)
-        skill = Skill(100.0 * float(1.0 - own.sum() / usual.sum()), low, high)
-        rows.append((f"{measure} skill against the base rates %", str(skill)))
+        skill = Estimate(100.0 * float(1.0 - own.sum() / usual.sum()), low, high)
+        rows.append((f"{measure} skill against the base rates %", in_table(skill)))
 
     shares = [f"{100.0 * float(each[known].mean()):.1f}" for each in came]
     stated = [f"{100.0 * float(each[known].mean()):.1f}" for each in said]

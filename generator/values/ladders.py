@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 class MeanInterval:
     """A mean with its 95% interval; None where nothing, or too little for an interval, has resolved."""
 
+    # Published also where there is no mean; an `Estimate` then is null as a whole.
     value: float | None = None
     """The mean."""
     low: float | None = None

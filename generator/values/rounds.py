@@ -140,6 +140,7 @@ class Lesson(TeacherLesson):
 class Event:
     """One transition worth telling: a round opened, went live, settled or was voided; a regime changed."""
 
+    # As stored; of `at_ms` the published `EventRow` has whole seconds.
     at_ms: int
     kind: str
     text: str

@@ -9,6 +9,9 @@ from typing import Final, Literal, NamedTuple
 from generator.catalog.words import Call
 from generator.values.published import PUBLISHED
 
+Z_95: Final = 1.959964
+"""Standard deviations of a normal curve on either side of its mean that hold 95 of 100 cases."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:

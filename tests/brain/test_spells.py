@@ -49,6 +49,8 @@ def test_survival_gives_the_weight_of_censored_spells_to_those_that_outlast_them
 
     if found is not None:
         assert found.value == pytest.approx(redistributed(lengths, hours))
+        assert found.low is not None
+        assert found.high is not None
         assert found.low <= found.value <= found.high
 
 

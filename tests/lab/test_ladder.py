@@ -92,6 +92,8 @@ def test_a_skill_is_that_of_the_squared_errors_added_one_by_one() -> None:
             own += (row[0] - row[2]) ** 2
             usual += (row[1] - row[2]) ** 2
     assert found.value == pytest.approx(100.0 * (1.0 - own / usual))
+    assert found.low is not None
+    assert found.high is not None
     assert found.low < found.value < found.high
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from generator.catalog.counts import listed, quantity
 from generator.catalog.text.book import Book, Sentence, always, known
@@ -72,33 +72,26 @@ RANKED: Final[dict[str, tuple[str, str, str, str]]] = {
 }
 
 
-class Lasted(NamedTuple):
-    """A share of spells, with its 95% interval, percent."""
-
-    percent: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        """Write it as a share of a hundred."""
-        return f"{self.percent:.0f} in 100 ({self.low:.0f} to {self.high:.0f} allowing for luck)"
+def in_a_hundred(percent: float, low: float, high: float) -> str:
+    """Write a share of spells as one of a hundred, with its 95% interval; all percent."""
+    return f"{percent:.0f} in 100 ({low:.0f} to {high:.0f} allowing for luck)"
 
 
 @dataclass(frozen=True, slots=True)
 class SpellFacts:
-    """What is published of the spells of one state; a share is None where there are too few."""
+    """What is published of the spells of one state; shares in words, None where there are too few."""
 
     state: str
     hours: float | None
     n: int
     days: int
     median: float | None
-    four_hours: Lasted | None  # last longer
-    day: Lasted | None
+    four_hours: str | None  # last longer
+    day: str | None
     as_old: int  # that got as far as this one
-    four_more: Lasted | None  # of those
+    four_more: str | None  # of those
     over: int
-    next: tuple[str, Lasted] | None  # what followed more than half of those that are over, sure of that
+    next: tuple[str, str] | None  # what followed more than half of those that are over, sure of that
 
 
 SPELL: Final[Book[SpellFacts]] = Book(
@@ -139,14 +132,14 @@ SPELL: Final[Book[SpellFacts]] = Book(
         "age": lambda spell: span(spell.hours or 0.0),
         "seen": lambda spell: f"{quantity(spell.n, 'spell')} on {quantity(spell.days, 'day')}",
         "such": lambda spell: f"{quantity(spell.n, 'such spell')} on {quantity(spell.days, 'day')}",
-        "four_hours": lambda spell: str(known(spell.four_hours)),
-        "day": lambda spell: str(known(spell.day)),
+        "four_hours": lambda spell: known(spell.four_hours),
+        "day": lambda spell: known(spell.day),
         "median_age": lambda spell: span(known(spell.median)),
         "as_old": lambda spell: str(spell.as_old),
-        "four_more": lambda spell: str(known(spell.four_more)),
+        "four_more": lambda spell: known(spell.four_more),
         "over": lambda spell: str(spell.over),
         "next": lambda spell: with_article(known(spell.next)[0]),
-        "next_share": lambda spell: str(known(spell.next)[1]),
+        "next_share": lambda spell: known(spell.next)[1],
     },
 )
 

@@ -12,6 +12,7 @@ FEWEST: Final = 30  # cases of which a share is given
 class Span(NamedTuple):
     """Where a price ends nine times in ten and one time in two, as prices."""
 
+    # Not a `MoveRange`, whose ends are percent.
     low_90: float
     low_50: float
     high_50: float

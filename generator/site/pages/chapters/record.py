@@ -7,7 +7,6 @@ from math import comb
 from statistics import fmean, median
 from typing import Final
 
-from generator.arena.rates import Z_95
 from generator.arena.scoring import squared_error
 from generator.catalog.counts import quantity
 from generator.catalog.durations import HOUR_MS
@@ -33,6 +32,7 @@ from generator.site.pages.chapters.chapter import (
 )
 from generator.site.pages.chapters.market import NAME, PRICES
 from generator.values.hours import PredictionMade
+from generator.values.scores import Z_95
 
 RULES: Final = 100
 TOSSES: Final = 30  # hours that the rules are judged by
