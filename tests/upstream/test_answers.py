@@ -7,11 +7,12 @@ import asyncio
 import contextlib
 import socket
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+import uvloop
 
 from gateway.upstream.answer import MAX_ANSWER_BYTES, MAX_HEAD_BYTES
 from gateway.upstream.http_client import Http, JsonAnswer, RemoteError, call
@@ -136,9 +137,9 @@ async def test_a_peer_that_speaks_no_tls_and_one_that_is_not_there_are_errors() 
             await post(http, f"http://127.0.0.1:{port}/")
 
 
-@in_loop
-async def test_an_answer_over_tls_is_read_and_its_certificate_is_of_that_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+def test_an_answer_over_tls_is_read_and_its_certificate_is_of_that_name(
+    loop: Callable[[], asyncio.AbstractEventLoop], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     certificate, key = self_signed(tmp_path, (NAME,))
     serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -146,13 +147,18 @@ async def test_an_answer_over_tls_is_read_and_its_certificate_is_of_that_name(
     trusting = ssl.create_default_context(cafile=str(certificate))
     monkeypatch.setattr("gateway.upstream.http_client.tls_context", lambda: trusting)
     peer = Peer(OK)
-    async with peer.running(serving), Http(Names("127.0.0.1")) as http:
-        port = peer.url.split(":")[2]
-        answer = await post(http, f"https://{NAME}:{port}")
-        with pytest.raises(RemoteError, match="CertVerification"):
-            await post(http, f"https://other.test:{port}")
 
-    assert answer == JsonAnswer(200, {"a": 1})
+    async def ask() -> JsonAnswer:
+        async with peer.running(serving), Http(Names("127.0.0.1")) as http:
+            port = peer.url.split(":")[2]
+            answer = await post(http, f"https://{NAME}:{port}")
+            with pytest.raises(RemoteError, match="CertVerification"):
+                await post(http, f"https://other.test:{port}")
+            return answer
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        assert runner.run(ask()) == JsonAnswer(200, {"a": 1})
+
     assert len(peer.requests) == 1
 
 
