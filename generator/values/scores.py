@@ -68,6 +68,7 @@ class RangeForecastScore:
 class HorizonRecord:
     """The ranges over one horizon: the brain's first, then those of the simple rules; `blocks` are resampled whole."""
 
+    # Sentences and the audit need the counts behind each share; `HorizonScores` publishes shares alone.
     horizon: str
     resolved: int
     void: int
@@ -223,6 +224,7 @@ NO_CROWD: Final = CrowdRecord(
 class BeforeCalls:
     """Forecasts from before calls: how often their words came true, a FLAT or NEUTRAL scored as a small move."""
 
+    # The log has the share of fewer than 30 cases too, which `BeforeCallsRecord` leaves out.
     hit: Rate
     by_word: Mapping[Call, Rate]
     chance: Rate  # of always naming the outcome that was most frequent before
@@ -259,6 +261,7 @@ class ForecastScores:
     uniform 0.667. Skill is 1 - Brier / Brier(baseline), in percent, None without cases.
     """
 
+    # Whole rates, which the audit compares with the log; `TrackRecord` leaves out those of few cases and has sentences.
     kind: str
     predictions: int
     resolved: int
