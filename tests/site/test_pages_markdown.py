@@ -22,6 +22,26 @@ def test_what_our_pages_use_becomes_markdown(html: str, text: str) -> None:
     assert markdown(html, BASE) == text
 
 
+BLOCKS = ("p", "div", "section", "article", "header", "footer", "main", "details", "figure", "figcaption", "summary")
+UNREAD = ("nav", "head", "script", "svg")
+
+
+def test_every_mark_heading_block_and_what_is_left_out_is_known() -> None:
+    written = {
+        **{f"<{tag}>x</{tag}>": f"{mark}x" for tag, mark in (("h1", "# "), ("h2", "## "), ("h3", "### "))},
+        **{
+            f"<p><{tag}>x</{tag}></p>": f"{mark}x{mark}" for tag, mark in (("strong", "**"), ("em", "*"), ("code", "`"))
+        },
+        **{f"a<{tag}>x</{tag}>b": "a\n\nx\n\nb" for tag in (*BLOCKS, "caption")},
+        **{f"a<{tag}>x</{tag}>b": "ab" for tag in UNREAD},
+        **{f"a<b {name}>x</b>b": "ab" for name in ("hidden", "aria-hidden='true'", "data-script")},
+        **{f'a<b class="{name}">x</b>b': "ab" for name in ("skip", "brand", "said")},
+        "a<b class='shown'>x</b>b<br>c": "axb c",
+    }
+
+    assert {html: markdown(html, BASE) for html in written} == {html: f"{text}\n" for html, text in written.items()}
+
+
 def test_tables_keep_their_rows_together() -> None:
     html = """<table> <caption>What</caption> <thead><tr><th>A</th><th>B</th></tr></thead>
     <tbody> <tr> <th>x|y</th> <td> 1 </td> </tr> <tr><td></td><td>2</td></tr> </tbody></table>"""
