@@ -18,6 +18,7 @@ from generator.arena.practice.hours import JUDGED, STARTED, logged_hours
 from generator.arena.practice.items import month_of_practice
 from generator.arena.published import canonical_json
 from generator.catalog.formats import iso
+from generator.catalog.log_kinds import step_of
 from generator.record.log.note import Checkpoint, Signer
 from generator.record.log.tiles import Edge, bundle, leaf_hash, tiles_between
 from generator.record.memory import log
@@ -76,7 +77,7 @@ def kept(entries: list[bytes], key: str) -> list[bytes]:
     found = [canonical_json(opened)]
     for data in entries:
         entry = json.loads(data)
-        if entry["kind"] in {STARTED, JUDGED}:
+        if step_of(entry) in {STARTED, JUDGED}:
             assets = {asset: slim(shown) for asset, shown in entry["assets"].items() if asset in ASSETS_KEPT}
             if assets:
                 found.append(canonical_json({**entry, "assets": assets}))

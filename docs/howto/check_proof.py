@@ -83,7 +83,8 @@ def main(proof, log_key, quorum, *witness_keys):
     entry, forecast = json.loads(extra["entry"]), extra["forecast"]
     content = json.dumps(canonical(forecast), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     digest = sha256(content.encode(), extra["salt"].encode()).hex()
-    if (entry["kind"], entry["round_id"], entry["commitment"]) != ("round.sealed", forecast["round_id"], digest):
+    step = ".".join((*([entry["game"]] if "game" in entry else []), entry["kind"]))
+    if (step, entry["round_id"], entry["commitment"]) != ("round.sealed", forecast["round_id"], digest):
         sys.exit("the forecast is not what was sealed")
     seen_by = datetime.fromtimestamp(sorted(seen.values())[int(quorum) - 1], timezone.utc)
     start = datetime.fromisoformat(entry["start"])

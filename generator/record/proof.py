@@ -9,6 +9,7 @@ from typing import Any, Final
 from gateway.wire.foreign import read_json
 from generator.arena.published import digest_of
 from generator.catalog.formats import ms_of
+from generator.catalog.log_kinds import step_of
 from generator.record.audit.game import Read, Row
 from generator.record.audit.rounds import rows_of
 from generator.record.log.note import Verifier
@@ -92,7 +93,7 @@ def _check(entry: bytes, row: Row) -> None:
         sealed: Any = read_json(entry)
     except ValueError:
         sealed = {}
-    named = (sealed.get("kind"), sealed.get("round_id")) if isinstance(sealed, dict) else ()
+    named = (step_of(sealed), sealed.get("round_id")) if isinstance(sealed, dict) and "kind" in sealed else ()
     if named != ("round.sealed", row["round_id"]):
         raise VerifyError(f"the entry that {row['round_id']} names is not its seal")
     if sealed.get("commitment") != digest_of(row["forecast"], row["salt"]):

@@ -28,6 +28,7 @@ from gateway.wire.networks import DEVNET
 from gateway.wire.receipts import DID_PATH, EXTENSION, ReceiptError, ReceiptKey, b64, did_document, did_of, keys_of
 from generator.arena.ballots import BallotFile, Chances, Refusal, judge_all
 from generator.catalog.links import DAILY_JSON, RANGES_JSONL
+from generator.catalog.log_kinds import step_of
 from generator.errors import BackupError
 from generator.market.recorded.files import read_file
 from generator.market.recorded.sheets import UnreadableFileError
@@ -207,7 +208,7 @@ def _audits() -> tuple[Audit, dict[str, tuple[bytes, bytes]]]:
     audit = Audit()
     before: dict[str, tuple[bytes, bytes]] = {}
     for entry in entries(record()):
-        before.setdefault(json.loads(entry)["kind"], (pickle.dumps(audit), entry))
+        before.setdefault(step_of(json.loads(entry)), (pickle.dumps(audit), entry))
         audit.take(entry)
     return audit, before
 
@@ -243,6 +244,7 @@ def _ballots(data: bytes) -> None:
     recount(VOTED, audit.rounds.voted[VOTED], lambda path: data if path == path_of(VOTED) else None)
 
 
+_GAME: Final = re.compile(rb'"game":\s*"([a-z.]+)","kind"')
 _KIND: Final = re.compile(rb'"kind":\s*"([a-z.]+)"')
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.links import RANGES_JSONL
+from generator.catalog.log_kinds import step_of
 from generator.record.audit.audit import Audit
 from generator.record.audit.game import AuditError
 from generator.record.audit.scores import far_scores_of
@@ -115,7 +116,7 @@ def test_the_audit_gives_the_scores_that_the_memory_counted(played: Record) -> N
 
     assert far_scores_of(audit.hourly.far.scores()) == far_scores_of(played.memory.view(TIMES[-1]).how_far)
     assert [one.resolved for one in audit.hourly.far.scores()] == [26 * 7, 25 * 7, 22 * 7, 2 * 7]
-    assert "how_far" in next(entry for entry in entries(played) if entry["kind"] == "scores")
+    assert "how_far" in next(entry for entry in entries(played) if step_of(entry) == "scores")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +130,7 @@ def test_a_move_that_the_prices_do_not_give_is_found_in_the_log(
     played: Record, change: dict[str, Any], said: str
 ) -> None:
     found = entries(played)
-    first = next(entry for entry in found if entry["kind"] == "ranges.judged" and entry["horizon"] == "1h")
+    first = next(entry for entry in found if step_of(entry) == "ranges.judged" and entry["horizon"] == "1h")
     first["assets"]["BTC"].update(change)
 
     with pytest.raises(AuditError, match=said):
@@ -138,9 +139,9 @@ def test_a_move_that_the_prices_do_not_give_is_found_in_the_log(
 
 def test_a_range_that_the_log_never_made_cannot_be_judged(played: Record) -> None:
     found, unpriced = entries(played), entries(played)
-    judged = next(entry for entry in found if entry["kind"] == "ranges.judged" and entry["horizon"] == "15m")
+    judged = next(entry for entry in found if step_of(entry) == "ranges.judged" and entry["horizon"] == "15m")
     judged["assets"]["DOGE"] = judged["assets"]["BTC"]
-    started = next(entry for entry in unpriced if entry["kind"] == "predictions.started")
+    started = next(entry for entry in unpriced if step_of(entry) == "predictions.started")
     started["assets"]["BTC"]["start_price"] = None
 
     with pytest.raises(AuditError, match="DOGE: no 15m range was made for this hour"):
@@ -151,14 +152,14 @@ def test_a_range_that_the_log_never_made_cannot_be_judged(played: Record) -> Non
 
 def test_a_range_is_judged_once(played: Record) -> None:
     found = entries(played)
-    first = next(entry for entry in found if entry["kind"] == "ranges.judged")
+    first = next(entry for entry in found if step_of(entry) == "ranges.judged")
 
     with pytest.raises(AuditError, match=f"the {first['horizon']} range was judged before"):
         audited([*found[: found.index(first) + 1], *found[found.index(first) :]])
 
 
 def test_a_range_that_is_never_judged_is_missed(played: Record) -> None:
-    audit = audited([entry for entry in entries(played) if entry["kind"] not in {"ranges.judged", "scores"}])
+    audit = audited([entry for entry in entries(played) if step_of(entry) not in {"ranges.judged", "scores"}])
 
     with pytest.raises(AuditError, match=r"the 15m range of ALGO .* was made and never judged"):
         audit.finish()

@@ -12,6 +12,7 @@ from gateway.wire.daily import DailyAnswer
 from generator.arena.ballots import BallotFile
 from generator.arena.daily import mean_score, score
 from generator.catalog.links import DAILY_JSON
+from generator.catalog.log_kinds import step_of
 from generator.cli._ballot import sign_ballot
 from generator.record.audit.daily import DailyLog
 from generator.record.audit.game import AuditError, overdue
@@ -140,14 +141,14 @@ def test_a_log_whose_question_never_ended_or_came_back_is_refused(record: Record
     log = [json.loads(data) for data in entries(record)]
     without_end = DailyLog()
     for entry in log:
-        if entry.get("question_id") == NAME and entry["kind"] in {"daily.asked", "daily.closed"}:
-            without_end.readers[entry["kind"]](entry)
-    asked = next(one for one in log if one["kind"] == "daily.asked")
+        if entry.get("question_id") == NAME and step_of(entry) in {"daily.sealed", "daily.started"}:
+            without_end.readers[step_of(entry)](entry)
+    asked = next(one for one in log if step_of(one) == "daily.sealed")
 
     assert NAME in (overdue(without_end.waiting(), "2026-11-26T16:00:00Z") or "")
     assert overdue(without_end.waiting(), "2026-11-26T14:00:00Z") is None
     with pytest.raises(AuditError, match="asked before"):
-        without_end.readers["daily.asked"](asked)
+        without_end.readers["daily.sealed"](asked)
 
 
 def test_a_restart_between_two_ticks_changes_nothing(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
+from generator.catalog.log_kinds import step_of
 from generator.catalog.words import Concept
 from generator.record.audit.audit import Audit
 from generator.record.audit.game import AuditError
@@ -119,7 +120,7 @@ def test_an_audit_keeps_the_newest_rounds_and_judges_all(played: Record) -> None
 
 def test_a_round_that_ended_long_ago_is_not_sealed_again(played: Record) -> None:
     audit = audited(played, Audit(RoundLog(kept=3)))
-    sealed = next(entry for entry in map(json.loads, entries(played)) if entry["kind"] == "round.sealed")
+    sealed = next(entry for entry in map(json.loads, entries(played)) if step_of(entry) == "round.sealed")
     assert sealed["round_id"] not in audit.rounds.rows
 
     with pytest.raises(AuditError, match="this round was sealed before"):

@@ -14,6 +14,7 @@ import pytest
 from generator.arena.published import canonical_json, digest_of
 from generator.catalog.durations import DAY_MS
 from generator.catalog.horizons import HORIZONS
+from generator.catalog.log_kinds import step_of
 from generator.errors import BackupError
 from generator.operate.keep.audit import audit_memory
 from generator.record.audit.audit import Audit
@@ -64,22 +65,22 @@ def entries(record: Record, kind: str) -> list[dict[str, Any]]:
     folder = record.site / "log" / "tile" / "entries"
     newest = max(folder.rglob("*"), key=lambda path: path.stat().st_mtime_ns)
     found = [json.loads(data) for data in unbundle(newest.read_bytes())]
-    return [entry for entry in found if entry["kind"] == kind]
+    return [entry for entry in found if step_of(entry) == kind]
 
 
 def test_an_hour_opens_to_its_last_digest_and_the_log_keeps_the_files_digest(record: Record) -> None:
     data = record.site_read(FILE)
     assert data is not None
     [hour] = json.loads(data)["hours"]
-    first, last = entries(record, "ladder.made")
-    [revealed] = entries(record, "ladders.revealed")
+    first, last = entries(record, "ladder.sealed")
+    [revealed] = entries(record, "ladder.judged")
 
     assert first["commitment"] != last["commitment"] == digest_of(hour["ladder"], hour["salt"])
     assert last["at"] < last["start"] == hour["ladder"]["start"] == "2026-11-20T23:00:00Z"
     assert canonical_json(hour["ladder"]["assets"]) == canonical_json(said_at(START - 2 * MINUTE))
     assert (revealed["day"], revealed["path"]) == (DAY, FILE)
     assert revealed["sha256"] == hashlib.sha256(data).hexdigest()
-    assert set(revealed) == {"kind", "at", "day", "path", "sha256", "scores"}
+    assert set(revealed) == {"game", "kind", "at", "day", "path", "sha256", "scores"}
     assert hour["came"]["24h"]["BTC"]["high"] > hour["came"]["15m"]["BTC"]["high"]
 
 
@@ -248,7 +249,7 @@ def plain_scores(data: bytes) -> dict[str, tuple[int, float, float]]:
 def test_the_log_has_the_scores_of_a_day_as_its_file_gives_them(record: Record) -> None:
     data = record.site_read(FILE)
     assert data is not None
-    [revealed] = entries(record, "ladders.revealed")
+    [revealed] = entries(record, "ladder.judged")
 
     columns = ("n", "brier", "base_rate_brier")
     logged = {name: tuple(score[column] for column in columns) for name, score in revealed["scores"].items()}
@@ -265,7 +266,7 @@ def _worsen(scores: dict[str, Any], name: str) -> dict[str, Any]:
 def test_a_score_or_a_move_that_does_not_follow_is_named(record: Record) -> None:
     data = record.site_read(FILE)
     assert data is not None
-    [revealed] = entries(record, "ladders.revealed")
+    [revealed] = entries(record, "ladder.judged")
     scores = revealed["scores"]
     came = json.loads(data)["hours"][0]["came"]
     honest = Move(1.0, came["1h"]["BTC"]["move"])
@@ -317,10 +318,10 @@ def test_a_log_that_seals_late_reveals_early_or_never_is_refused() -> None:
     start, at = "2026-11-20T23:00:00Z", "2026-11-20T22:58:00Z"
 
     def made(at: str) -> None:
-        log.readers["ladder.made"]({"at": at, "start": start, "commitment": "a"})
+        log.readers["ladder.sealed"]({"at": at, "start": start, "commitment": "a"})
 
     def revealed(at: str, day: str = DAY) -> None:
-        log.readers["ladders.revealed"]({"at": at, "day": day, "path": FILE, "sha256": "b"})
+        log.readers["ladder.judged"]({"at": at, "day": day, "path": FILE, "sha256": "b"})
 
     made(at)
 
@@ -343,7 +344,7 @@ def test_an_audit_names_the_day_that_was_never_revealed(record: Record) -> None:
     folder = record.site / "log" / "tile" / "entries"
     newest = max(folder.rglob("*"), key=lambda path: path.stat().st_mtime_ns)
     for data in unbundle(newest.read_bytes()):
-        if b"ladders.revealed" not in data:
+        if step_of(json.loads(data)) != "ladder.judged":
             audit.take(data)
     audit.last_at = "2026-11-22T03:00:00Z"
     audit.rounds.open.clear()

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from generator.catalog.formats import iso, ms_of
+from generator.catalog.log_kinds import step_of
 from generator.errors import GeneratorError
 from generator.record.audit.audit import Audit
 from generator.record.audit.game import AuditError
@@ -80,12 +81,12 @@ def test_no_entry_reveals_a_forecast_before_its_round_or_hour(record: Record) ->
     record.publish()
 
     log = [json.loads(entry) for entry in entries(record)]
-    (sealed,) = [entry for entry in log if entry["kind"] == "round.sealed"]
-    (made,) = [entry for entry in log if entry["kind"] == "predictions.made"]
+    (sealed,) = [entry for entry in log if step_of(entry) == "round.sealed"]
+    (made,) = [entry for entry in log if step_of(entry) == "predictions.sealed"]
     assert set(sealed) == {
-        *("kind", "at", "round_id", "asset", "opened", "start", "end", "band_bps", "commitment", "ballot_form"),
+        *("game", "kind", "at", "round_id", "asset", "opened", "start", "end", "band_bps", "commitment", "ballot_form"),
     }
-    assert set(made) == {"kind", "at", "start", "assets"}
+    assert set(made) == {"game", "kind", "at", "start", "assets"}
     assert all(len(digest) == 64 for digest in made["assets"].values())
 
 
@@ -267,7 +268,7 @@ def take_all(audit: Audit, log: list[dict[str, object]]) -> None:
 
 
 def first(log: list[dict[str, object]], kind: str) -> int:
-    return next(number for number, entry in enumerate(log) if entry["kind"] == kind)
+    return next(number for number, entry in enumerate(log) if step_of(entry) == kind)
 
 
 @pytest.mark.parametrize(
@@ -277,13 +278,13 @@ def first(log: list[dict[str, object]], kind: str) -> int:
         ("round.sealed", "band_bps", 1.0, "the band is not the one"),
         ("round.sealed", "start", "2026-11-20T11:00:00Z", "not sealed before the start"),
         ("round.sealed", "at", "2026-11-20T11:00:00Z", "back-dated"),
-        ("round.locked", "start_price", 1.0, "change_bps is"),
-        ("round.locked", "salt", "0", "do not give the commitment"),
-        ("round.locked", "votes", {"bullish": 99, "bearish": 99, "neutral": 99}, "recomputed"),
-        ("round.resolved", "end_price", 1.0, "change_bps is"),
-        ("round.resolved", "outcome", "NEUTRAL", "outcome is"),
+        ("round.started", "start_price", 1.0, "change_bps is"),
+        ("round.started", "salt", "0", "do not give the commitment"),
+        ("round.started", "votes", {"bullish": 99, "bearish": 99, "neutral": 99}, "recomputed"),
+        ("round.judged", "end_price", 1.0, "change_bps is"),
+        ("round.judged", "outcome", "NEUTRAL", "outcome is"),
         ("predictions.judged", "start", "2026-11-20T10:00:00Z", "no prediction was made"),
-        ("predictions.made", "at", "2026-11-20T13:30:00Z", "made after its hour began"),
+        ("predictions.sealed", "at", "2026-11-20T13:30:00Z", "made after its hour began"),
         ("scores", "arena", {}, "scores are"),
     ],
 )
@@ -311,7 +312,7 @@ def test_an_hourly_prediction_that_was_changed_after_its_hour_began_is_named(hon
 
 
 @pytest.mark.parametrize(
-    "kind", ["round.sealed", "round.locked", "round.resolved", "predictions.started", "predictions.judged"]
+    "kind", ["round.sealed", "round.started", "round.judged", "predictions.started", "predictions.judged"]
 )
 def test_a_dropped_entry_is_missed(honest: list[dict[str, object]], kind: str) -> None:
     place = first(honest, kind)
@@ -320,14 +321,14 @@ def test_a_dropped_entry_is_missed(honest: list[dict[str, object]], kind: str) -
 
 
 def test_a_round_whose_end_was_left_out_is_missed_although_every_entry_holds(honest: list[dict[str, object]]) -> None:
-    place = first(honest, "round.resolved")
-    later = {**honest[-1], "kind": "log.key", "key": "x", "at": "2026-11-21T12:00:00Z"}
+    place = first(honest, "round.judged")
+    later: dict[str, object] = {"kind": "log.key", "key": "x", "at": "2026-11-21T12:00:00Z"}
 
     assert "never ended" in complaint([*honest[:place], *honest[place + 1 :], later])
 
 
 def test_a_repeated_entry_is_named(honest: list[dict[str, object]]) -> None:
-    place = first(honest, "round.resolved")
+    place = first(honest, "round.judged")
 
     assert "no live round" in complaint([*honest[: place + 1], *honest[place:]])
 
@@ -341,8 +342,8 @@ def test_garbage_in_a_log_is_named_never_a_traceback(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("kind", "complaint"),
     [
-        ("round.locked", "locked 60 s after the start"),
-        ("round.resolved", "resolved 60 s after the end"),
+        ("round.started", "locked 60 s after the start"),
+        ("round.judged", "resolved 60 s after the end"),
         ("predictions.started", "the start price was fixed 60 s after the start"),
         ("ranges.judged", r"\w+: the end price over 15m was fixed 60 s after the end"),
     ],
@@ -354,7 +355,7 @@ def test_what_was_written_a_minute_late_is_named_with_how_late_it_was(
     record.publish()
     audit = Audit()
     data = iter(entries(record))
-    while (late := json.loads(next(data)))["kind"] != kind:
+    while step_of(late := json.loads(next(data))) != kind:
         audit.take(json.dumps(late).encode())
 
     late["at"] = iso(ms_of(late["at"]) + MINUTE)
@@ -375,7 +376,7 @@ def test_a_key_that_signs_again_after_another_one_is_noted_again(record: Record)
         record.published.begin(NOON + minute * MINUTE)
     record.publish()
 
-    noted = [entry["key"] for entry in map(json.loads, entries(record)) if entry["kind"].startswith("log.")]
+    noted = [entry["key"] for entry in map(json.loads, entries(record)) if step_of(entry).startswith("log.")]
     assert len(noted) == 3
     assert noted[0] == noted[2] != noted[1]
 

@@ -13,6 +13,7 @@ from generator.arena.games import SEALED
 from generator.arena.published import canonical_json
 from generator.arena.sealed import Claim, Sealed, seal
 from generator.catalog.formats import iso
+from generator.catalog.log_kinds import step_of
 from generator.catalog.words import RoundPhase
 from generator.record.audit.audit import Audit
 from generator.record.audit.entries import claim_entries
@@ -53,16 +54,16 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
 
 def of_holds(record: Record) -> list[dict[str, Any]]:
     entries = [json.loads(data) for data in log_entries(record)]
-    return [entry for entry in entries if entry["kind"].startswith("holds.")]
+    return [entry for entry in entries if step_of(entry).startswith("holds.")]
 
 
 def test_a_claim_is_sealed_before_its_hour_opened_at_it_and_judged_four_hours_later(record: Record) -> None:
     of_one = [entry for entry in of_holds(record) if entry["start"] == "2026-11-20T13:00:00Z"]
     first, last, opened, judged = of_one
 
-    assert [entry["kind"] for entry in of_one] == ["holds.sealed", "holds.sealed", "holds.started", "holds.judged"]
+    assert [step_of(entry) for entry in of_one] == ["holds.sealed", "holds.sealed", "holds.started", "holds.judged"]
     assert first["commitment"] != last["commitment"]
-    assert set(first) == {"kind", "at", "start", "end", "horizon", "commitment"}
+    assert set(first) == {"game", "kind", "at", "start", "end", "horizon", "commitment"}
     assert last["at"] == "2026-11-20T12:55:00Z"
     assert seal(opened["forecast"], lambda _: opened["salt"]).commitment == last["commitment"]
     assert (opened["at_start"], judged["at_end"]) == ({"label": "range"}, {"label": "risk_on"})
@@ -98,7 +99,7 @@ def test_no_salt_of_a_claim_can_be_computed_without_the_secret(record: Record) -
     with record.memory.reading() as connection:
         secret = get_meta(connection, SECRET_KEY)
         salt = record.memory.log_state(connection).salt
-    opened = next(entry for entry in of_holds(record) if entry["kind"] == "holds.started")
+    opened = next(entry for entry in of_holds(record) if step_of(entry) == "holds.started")
 
     assert secret
     assert salt(canonical_json(opened["forecast"])) == opened["salt"]
@@ -119,7 +120,7 @@ def test_a_game_that_is_opened_at_its_end_holds_its_chances_back_until_then() ->
     entries = [json.loads(claim_entries(late, [(None, claim)], at, str)[0].data) for claim, at in steps]
     log = SealedLog(late)
     for entry in entries:
-        log.readers[entry["kind"]](entry)
+        log.readers[step_of(entry)](entry)
 
     assert ["forecast" in entry for entry in entries] == [False, False, True]
     assert (log.judged, log.sums["held"]) == (1, 1.0)
@@ -133,19 +134,19 @@ CHANCES_NAMED = {"risk_on": 0.1, "risk_off": 0.1, "range": 0.7, "high_volatility
 def altered(game: Sealed, entries: list[dict[str, Any]], last: dict[str, Any]) -> None:
     log = SealedLog(game)
     for entry in [*entries, last]:
-        log.readers[entry["kind"]](entry)
+        log.readers[step_of(entry)](entry)
 
 
 def audited(entries: list[dict[str, Any]]) -> SealedLog:
     log = SealedLog(HOLDS)
     for entry in entries:
-        log.readers[entry["kind"]](entry)
+        log.readers[step_of(entry)](entry)
     return log
 
 
 def test_a_claim_that_never_ends_is_missed_after_two_hours(record: Record) -> None:
     entries = of_holds(record)
-    sealed, opened = audited(entries[:1]), audited([entry for entry in entries if entry["kind"] != "holds.judged"])
+    sealed, opened = audited(entries[:1]), audited([entry for entry in entries if step_of(entry) != "holds.judged"])
 
     assert overdue(sealed.waiting(), "2026-11-20T15:00:00Z") is None
     assert "of 2026-11-20T13:00:00Z over 4h" in (overdue(sealed.waiting(), "2026-11-20T15:00:01Z") or "")

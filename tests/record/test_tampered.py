@@ -13,11 +13,11 @@ from typing import Any, Final
 import pytest
 
 from generator.arena.games import SEALED
-from generator.arena.sealed import STEPS
 from generator.catalog.assets import ASSETS
 from generator.catalog.horizons import HORIZONS
+from generator.catalog.log_kinds import EARLIER, STEPS, WRITTEN, step_of
 from generator.record.audit.audit import Audit
-from generator.record.audit.entries import KINDS, OF_DAILY
+from generator.record.audit.entries import HOURLY_STEPS
 from generator.record.audit.game import AuditError
 from generator.runtime import tick
 from tests.record.test_log import entries as log_entries
@@ -37,13 +37,11 @@ LAST_HOURS: Final = (2 * DAY - HOUR, 2 * DAY + 4 * HOUR)
 MINUTES: Final = (0, 15, 55)
 
 
-EVERY_KIND: Final = {
+EVERY_STEP: Final = {
     *("log.opened", "scores", "clock.stepped"),
-    *("round.sealed", "round.locked", "round.resolved", "round.void"),
-    *KINDS,
-    *("ladder.made", "ladders.revealed"),
-    *(kind for kind, _ in OF_DAILY.values()),
-    *(f"{game.kind}.{step}" for game in SEALED for step, _ in STEPS.values()),
+    *(f"{game}.{step}" for game in ("round", "daily", *(game.kind for game in SEALED)) for step in STEPS),
+    *HOURLY_STEPS,
+    *("ladder.sealed", "ladder.judged"),
 }
 """But `log.key`, which changes no figure: what it names is held by the signatures."""
 
@@ -82,8 +80,30 @@ def log(record: Record) -> list[Entry]:
 def test_the_honest_log_has_every_kind_of_entry_and_is_accepted(record: Record, log: list[Entry]) -> None:
     verify(Audit(), log, record)
 
-    assert {entry["kind"] for entry in log} == EVERY_KIND
-    assert set(Audit().readers) == {*EVERY_KIND, "log.key"}
+    assert {step_of(entry) for entry in log} == EVERY_STEP
+    assert set(Audit().readers) == {*EVERY_STEP, "log.key"}
+
+
+def test_entries_have_at_most_twelve_kinds(log: list[Entry]) -> None:
+    assert {entry["kind"] for entry in log} | {"log.key"} == {*WRITTEN}
+    assert len(WRITTEN) <= 12
+
+
+def as_before(entry: Entry) -> Entry:
+    """Write an entry as programs before 0.2.0 did, with game and step in its kind."""
+    names = {step: kind for kind, step in EARLIER.items()}
+    step = step_of(entry)
+    return {**{name: value for name, value in entry.items() if name != "game"}, "kind": names.get(step, step)}
+
+
+def test_a_log_of_the_kinds_of_before_says_the_same(record: Record, log: list[Entry]) -> None:
+    audit, audit_before = Audit(), Audit()
+
+    verify(audit, log, record)
+    verify(audit_before, [as_before(entry) for entry in log], record)
+
+    assert {as_before(entry)["kind"] for entry in log} >= {*EARLIER, "round.sealed", "ranges.judged", "holds.void"}
+    assert audit_before.games == audit.games
 
 
 def verify(audit: Audit, entries: Sequence[Entry], record: Record) -> None:
@@ -111,7 +131,7 @@ def before_one_of_each_kind(log: list[Entry]) -> Iterator[tuple[Audit, int]]:
     """Give the audit before an entry of each kind, and its place: the first of its kind, or that of CHOSEN."""
     places: dict[str, list[int]] = {}
     for place, entry in enumerate(log):
-        places.setdefault(entry["kind"], []).append(place)
+        places.setdefault(step_of(entry), []).append(place)
     chosen = {of_kind[CHOSEN.get(kind, 0)] for kind, of_kind in places.items()}
 
     audit = Audit()
@@ -175,8 +195,11 @@ UNHELD: Final = {
     # Words of the operator: why something is void, how prices are made.
     *("round.void void_reason", "daily.void void_reason"),
     *(f"{game.kind}.void void_reason" for game in SEALED),
-    *("round.locked price_basis", "daily.closed price_basis"),
-    *("round.sealed ballot_form", "daily.asked ballot_form"),  # read where there are ballots: tests/record/test_recount
+    *("round.started price_basis", "daily.started price_basis"),
+    *(
+        "round.sealed ballot_form",
+        "daily.sealed ballot_form",
+    ),  # read with ballots: tests/record/test_recount
     "round.sealed opened",  # published likewise, and no later than the entry
     "round.void previous_outcome",  # scores nothing
 }
@@ -189,7 +212,9 @@ def test_each_value_of_each_kind_of_entry_is_held_but_those_named(record: Record
         entry = log[place]
         later = log[place + 1 :]
         for path in leaves(entry):
-            if path not in {("kind",), ("at",)} and not is_refused(audit, [altered(entry, path), *later], record):
-                unheld.add(name_of(entry["kind"], path))
+            if path not in {("kind",), ("game",), ("at",)} and not is_refused(
+                audit, [altered(entry, path), *later], record
+            ):
+                unheld.add(name_of(step_of(entry), path))
 
     assert unheld == UNHELD

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from generator.arena.rates import in_full, rate
+from generator.catalog.log_kinds import step_of
 from generator.record.audit.scores import far_line, score_line
 from generator.record.keys import add_key, drop_old_keys, read_keys
 from generator.record.log.note import Checkpoint, Signer
@@ -58,7 +59,7 @@ def forge(record: Record, change: Callable[[list[dict[str, Any]]], None], key: S
 
 
 def number_of(log: list[dict[str, Any]], kind: str) -> int:
-    return next(number for number, entry in enumerate(log) if entry["kind"] == kind)
+    return next(number for number, entry in enumerate(log) if step_of(entry) == kind)
 
 
 def test_an_honest_log_holds_and_the_command_says_what_that_proves(record: Record) -> None:
@@ -119,8 +120,8 @@ def test_the_next_visit_proves_that_nothing_was_changed_since_the_first(record: 
 
 
 def flip(log: list[dict[str, Any]]) -> None:
-    log[number_of(log, "round.resolved")]["outcome"] = "NEUTRAL"
-    log[number_of(log, "round.resolved")]["end_price"] *= 1.5
+    log[number_of(log, "round.judged")]["outcome"] = "NEUTRAL"
+    log[number_of(log, "round.judged")]["end_price"] *= 1.5
 
 
 def drop(log: list[dict[str, Any]]) -> None:
@@ -128,7 +129,7 @@ def drop(log: list[dict[str, Any]]) -> None:
 
 
 def swap(log: list[dict[str, Any]]) -> None:
-    place = number_of(log, "round.locked")
+    place = number_of(log, "round.started")
     log[place], log[place + 1] = log[place + 1], log[place]
 
 

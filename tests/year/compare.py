@@ -85,7 +85,7 @@ def _rounds(found: Comparison, one: Published, two: Published) -> None:
         moments = (start_s - SEAL_S, start_s, start_s + SEAL_S)
         if "void" in other and "void" not in row:
             found.lacks("round", name, moments)
-        for kind in ("sealed", "locked", "resolved"):
+        for kind in ("sealed", "started", "judged"):
             if kind not in row:
                 continue
             if kind not in other:
@@ -102,7 +102,7 @@ def _round(found: Comparison, name: str, kind: str, row: Row, other: Row) -> Non
     in_time = _bar(row["sealed"]["at"]) == _bar(other["sealed"]["at"])
     if kind == "sealed" and in_time:
         found.same("band", name, row[kind]["band_bps"], other[kind]["band_bps"])
-    if kind == "locked":
+    if kind == "started":
         for what in ("start_price", "simulated_votes", "price_basis"):
             found.same(f"{what} of a round", name, row[kind][what], other[kind][what])
         _votes(found, name, row[kind], other[kind])
@@ -113,7 +113,7 @@ def _round(found: Comparison, name: str, kind: str, row: Row, other: Row) -> Non
             else:
                 found.same("forecast of a round", name, forecast, forecast_too)
             found.same("salt of a round", name, row[kind]["salt"], other[kind]["salt"])
-    if kind == "resolved":
+    if kind == "judged":
         for what in ("end_price", "change_bps"):
             found.same(f"{what} of a round", name, row[kind][what], other[kind][what])
         if in_time:
@@ -221,19 +221,19 @@ def _near(found: Comparison, what: str, one: float | None, two: float | None, wi
 
 def _last_outcomes(found: Comparison, what: str, record: Published) -> None:
     """Check that each forecast names the outcome that was the last known one of its asset when it was made."""
-    played = [row for row in record.rounds.values() if "locked" in row]
+    played = [row for row in record.rounds.values() if "started" in row]
     known = _Known()
     for row in sorted(played, key=lambda row: str(row["sealed"]["start"])):
         name = f"round {row['sealed']['round_id']} in the {what} year"
-        known.check(found, name, row["sealed"]["asset"], row["sealed"]["at"], row["locked"][LAST_KNOWN])
-        if "resolved" in row:
-            known.came(row["sealed"]["asset"], row["resolved"]["at"], row["resolved"]["outcome"])
+        known.check(found, name, row["sealed"]["asset"], row["sealed"]["at"], row["started"][LAST_KNOWN])
+        if "judged" in row:
+            known.came(row["sealed"]["asset"], row["judged"]["at"], row["judged"]["outcome"])
 
     known = _Known()
     for (start, asset), row in sorted(record.hours.items()):
         if "started" in row:
             stated = row["started"]["forecast"][LAST_KNOWN]
-            known.check(found, f"{asset} {start} in the {what} year", asset, row["made_at"], stated)
+            known.check(found, f"{asset} {start} in the {what} year", asset, row["sealed_at"], stated)
         if "outcome" in row.get("judged", {}):
             known.came(asset, row["judged_at"], row["judged"]["outcome"])
 
@@ -261,9 +261,9 @@ def _differences_of_sums(found: Comparison, one: Published, two: Published) -> N
     gone, instead = Sums(), Sums()
     for name, row in one.rounds.items():
         other = two.rounds.get(name, {})
-        if "resolved" in row and _score_of_round(row) != _score_of_round(other):
+        if "judged" in row and _score_of_round(row) != _score_of_round(other):
             gone.add_round(row)
-            if "resolved" in other:
+            if "judged" in other:
                 instead.add_round(other)
     _same_sums(found, "rounds", (one.arena.total, two.arena.total), gone, instead)
 
@@ -279,9 +279,9 @@ def _differences_of_sums(found: Comparison, one: Published, two: Published) -> N
 
 def _score_of_round(row: Row) -> Any:
     """Return what the score of a round follows from, None of one that was not resolved."""
-    if "resolved" not in row:
+    if "judged" not in row:
         return None
-    return row["locked"]["forecast"], row["locked"][LAST_KNOWN], row["resolved"]["outcome"]
+    return row["started"]["forecast"], row["started"][LAST_KNOWN], row["judged"]["outcome"]
 
 
 def _score_of_hour(row: Row) -> Any:

@@ -13,6 +13,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+EARLIER: Final = {
+    "round.locked": "round.started",
+    "round.resolved": "round.judged",
+    "predictions.made": "predictions.sealed",
+}
 WIDTH: Final = 256
 ORDER: Final = ("BEARISH", "NEUTRAL", "BULLISH")  # of every list of three chances
 OF_CALL: Final = {"down": "BEARISH", "small_move": "NEUTRAL", "up": "BULLISH"}
@@ -89,10 +94,10 @@ class Sums:
 
     def add_round(self, row: Row) -> None:
         """Score a round that was resolved."""
-        locked = row["locked"]
+        locked = row["started"]
         forecast = locked["forecast"]
         chances, base = (_triple(forecast[name]) for name in ("probabilities", "base_rate"))
-        self.add(chances, base, locked["previous_outcome"], forecast.get("call"), row["resolved"]["outcome"])
+        self.add(chances, base, locked["previous_outcome"], forecast.get("call"), row["judged"]["outcome"])
 
     def add_hour(self, row: Row) -> None:
         """Score an hourly forecast whose outcome came."""
@@ -177,7 +182,8 @@ class Published:
 
     def _take(self, entry: Row) -> None:
         self.size += 1
-        kind = entry["kind"]
+        step = f"{entry['game']}.{entry['kind']}" if "game" in entry else entry["kind"]
+        kind = EARLIER.get(step, step)
         if kind.startswith("round."):
             self._round(entry, kind.removeprefix("round."))
         elif kind.startswith("predictions."):
@@ -193,8 +199,8 @@ class Published:
     def _round(self, entry: Row, kind: str) -> None:
         row = self.rounds.setdefault(entry["round_id"], {})
         row[kind] = entry
-        if kind == "resolved":
-            for sums in self.arena.of(row["locked"]["forecast"].get("chances_kind")):
+        if kind == "judged":
+            for sums in self.arena.of(row["started"]["forecast"].get("chances_kind")):
                 sums.add_round(row)
 
     def _hour(self, entry: Row, kind: str, asset: str, what: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from gateway.wire.foreign import read_json
 from generator.catalog.formats import ms_of
 from generator.catalog.horizons import HOUR
+from generator.catalog.log_kinds import step_of
 
 STARTED: Final = "predictions.started"
 JUDGED: Final = "predictions.judged"
@@ -60,12 +61,12 @@ def logged_hours(entries: Iterable[bytes]) -> LoggedHours:
     try:
         for data in entries:
             entry = read_json(data)
-            kind = entry["kind"]
-            if kind == STARTED:
+            step = step_of(entry)
+            if step == STARTED:
                 for asset, shown in entry["assets"].items():
                     started[asset, entry["start"]] = shown
                     prices[asset, ms_of(entry["start"])] = shown["start_price"]
-            elif kind == JUDGED:
+            elif step == JUDGED:
                 for asset, judged in entry["assets"].items():
                     shown = started.pop((asset, entry["start"]), None)
                     if shown is not None and "outcome" in judged and _is_whole(shown["forecast"]):

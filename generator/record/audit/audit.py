@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from gateway.wire.foreign import read_json
 from generator.arena.games import SEALED
 from generator.arena.scores import track_record
+from generator.catalog.log_kinds import step_of
 from generator.record.audit.daily import DailyLog
 from generator.record.audit.game import AuditError, GameLog, Row, overdue, seconds
 from generator.record.audit.hourly import HourLog
@@ -60,15 +61,15 @@ class Audit:
         """Read the next entry; raise AuditError where it is not of its form or does not follow from those before it."""
         try:
             entry = read_json(data)
-            kind = str(entry["kind"])
-            self._clock(kind, entry["at"])
+            step = step_of(entry)
+            self._clock(step, entry["at"])
 
-            reader = self.readers.get(kind)
+            reader = self.readers.get(step)
             if reader is not None:
                 reader(entry)
         except AuditError as fault:
             about = entry.get("round_id") or entry.get("question_id") or entry.get("start") or entry.get("day") or ""
-            raise AuditError(f"entry {self._index}, {kind} {about}: {fault}") from None
+            raise AuditError(f"entry {self._index}, {step} {about}: {fault}") from None
         except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
             raise AuditError(f"entry {self._index}: not of its form ({type(error).__name__}: {error})") from error
 
@@ -84,8 +85,8 @@ class Audit:
             if missing := overdue(game.waiting(), self.last_at):
                 raise AuditError(missing)
 
-    def _clock(self, kind: str, at: str) -> None:
-        if self.last_at is not None and seconds(self.last_at, at) < 0 and kind != "clock.stepped":
+    def _clock(self, step: str, at: str) -> None:
+        if self.last_at is not None and seconds(self.last_at, at) < 0 and step != "clock.stepped":
             raise AuditError(f"its time {at} is before that of the entry before it, {self.last_at}: it was back-dated")
         self.first_at = self.first_at or at
         self._before = self.last_at

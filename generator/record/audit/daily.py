@@ -12,6 +12,7 @@ from generator.arena.daily import complaint_of, mean_score, named, question_of_r
 from generator.catalog.counts import quantity
 from generator.catalog.formats import ms_of
 from generator.catalog.links import DAILY_JSON, DAILY_PUBLISHED
+from generator.catalog.log_kinds import step_of
 from generator.catalog.words import RoundPhase
 from generator.record.audit.compare import row_differences
 from generator.record.audit.entries import ASKED, OF_DAILY
@@ -38,9 +39,9 @@ class DailyLog:
     def readers(self) -> Mapping[str, Callable[[Row], None]]:
         """What reads an entry, by its kind."""
         return {
-            "daily.asked": self._asked,
-            "daily.closed": self._closed,
-            "daily.measured": self._measured,
+            "daily.sealed": self._asked,
+            "daily.started": self._closed,
+            "daily.judged": self._measured,
             "daily.void": self._void,
         }
 
@@ -90,7 +91,7 @@ class DailyLog:
     @staticmethod
     def _come(row: dict[str, Any], entry: Row) -> None:
         """Let a question come to the phase that an entry is about."""
-        [(phase, names)] = [(phase, names) for phase, (kind, names) in OF_DAILY.items() if kind == entry["kind"]]
+        [(phase, names)] = [(phase, names) for phase, (step, names) in OF_DAILY.items() if step == step_of(entry)]
         row.update({name: entry[name] for name in names}, phase=str(phase))
         if complaint := complaint_of(row):
             raise AuditError(complaint)

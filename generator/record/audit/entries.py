@@ -1,6 +1,6 @@
 """What a tick adds to the transparency log: one entry for each thing that must never be bent afterwards.
 
-An entry is canonical JSON (see `sealing`); docs/reference/formats.md lists the kinds. The last prediction of an asset
+An entry is canonical JSON (see `sealing`); docs/reference/formats.md lists them. The last prediction of an asset
 that was made before its hour counts. What was backtested before the start (`warm_up`) is not in the log.
 """
 
@@ -16,13 +16,15 @@ from generator.arena.rounds import Lock, RoundsPlayed
 from generator.arena.sealed import ClaimChange, SaltOf, Seal, Sealed, published, seal
 from generator.arena.teacher import PredictionChange
 from generator.catalog.formats import iso
+from generator.catalog.log_kinds import kind_and_game
 from generator.catalog.words import RoundPhase
 from generator.values.hours import Move, PredictionMade
 from generator.values.questions import DailyQuestion
 from generator.values.rounds import Lesson, Round
 from generator.values.votes import Tally
 
-KINDS: Final = ("predictions.judged", "predictions.started", "predictions.made", "ranges.judged")  # in this order
+HOURLY_STEPS: Final = ("predictions.judged", "predictions.started", "predictions.sealed", "ranges.judged")
+"""In the order in which a tick writes them."""
 DigestOfBallots = Callable[[str], str]  # round id -> SHA-256 hex over its counted ballots
 
 
@@ -30,14 +32,14 @@ DigestOfBallots = Callable[[str], str]  # round id -> SHA-256 hex over its count
 class Entry:
     """One line of the record."""
 
-    kind: str  # as in docs/reference/formats.md
+    step: str  # as `step_of` gives it
     subject: str | None  # round id, or the start of the hour; None for what is about neither
     data: bytes  # canonical JSON, what the log holds
 
 
-def entry(kind: str, at_ms: int, subject: str | None = None, **fields: Any) -> Entry:
-    """Write an entry."""
-    return Entry(kind, subject, canonical_json({"kind": kind, "at": iso(at_ms), **fields}))
+def entry(step: str, at_ms: int, subject: str | None = None, **fields: Any) -> Entry:
+    """Write an entry about a step, e.g. `round.sealed`."""
+    return Entry(step, subject, canonical_json({**kind_and_game(step), "at": iso(at_ms), **fields}))
 
 
 def round_entries(played: RoundsPlayed, now_ms: int, digest: DigestOfBallots) -> list[Entry]:
@@ -60,7 +62,7 @@ def round_entries(played: RoundsPlayed, now_ms: int, digest: DigestOfBallots) ->
 def ladder_entry(hour: LadderHour, now_ms: int, salt: SaltOf) -> Entry:
     """Return what the log holds of an hour's ladder before it begins."""
     start = iso(hour.start_ms)
-    return entry("ladder.made", now_ms, start, start=start, commitment=sealed_ladder(hour, salt).commitment)
+    return entry("ladder.sealed", now_ms, start, start=start, commitment=sealed_ladder(hour, salt).commitment)
 
 
 def sealed_ladder(hour: LadderHour, salt: SaltOf) -> Seal:
@@ -82,12 +84,12 @@ def claim_entries(game: Sealed, changes: Iterable[ClaimChange], now_ms: int, sal
 # What each entry about a daily question holds of its published row, by the phase that the question came to.
 ASKED: Final = ("question_id", "asset", "asked", "closes", "measured", "commitment")
 OF_DAILY: Final[Mapping[RoundPhase, tuple[str, tuple[str, ...]]]] = {
-    RoundPhase.OPEN: ("daily.asked", ASKED),
+    RoundPhase.OPEN: ("daily.sealed", ASKED),
     RoundPhase.LIVE: (
-        "daily.closed",
+        "daily.started",
         ("question_id", "forecast", "salt", "start_price", "price_basis", "answers", "answers_sha256"),
     ),
-    RoundPhase.RESOLVED: ("daily.measured", ("question_id", "end_price", "move", "scores")),
+    RoundPhase.RESOLVED: ("daily.judged", ("question_id", "end_price", "move", "scores")),
     RoundPhase.VOID: ("daily.void", ("question_id", "void_reason", "forecast", "salt")),
 }
 
@@ -118,9 +120,9 @@ def _round(after: Round, now_ms: int, lock: Lock | None, lesson: Lesson | None, 
     if after.phase is RoundPhase.OPEN:
         return about("round.sealed", (*SLOT, "commitment"), band_bps=after.band_bps, ballot_form=FORM)
     if after.phase is RoundPhase.LIVE and lock is not None:
-        return about("round.locked", LOCKED, ballots_sha256=digest(after.round_id))
+        return about("round.started", LOCKED, ballots_sha256=digest(after.round_id))
     if after.phase is RoundPhase.RESOLVED and lesson is not None:
-        return about("round.resolved", RESOLVED)
+        return about("round.judged", RESOLVED)
     return about("round.void", (*SLOT, "void_reason", *REVEALED)) if after.phase is RoundPhase.VOID else []
 
 
@@ -145,12 +147,12 @@ def hour_entries(changes: Iterable[PredictionChange], now_ms: int, salt: SaltOf)
         elif after.start_price is not None and (before is None or before.start_price is None):
             note("predictions.started", after, {**_revealed(after, salt), "start_price": after.start_price})
         elif after.start_price is None and (before is None or replace(before, made_ms=after.made_ms) != after):
-            note("predictions.made", after, seal(_made(after), salt).commitment)
+            note("predictions.sealed", after, seal(_made(after), salt).commitment)
     return [
-        entry(kind, now_ms, iso(start), start=iso(start), assets=assets, **({"horizon": horizon} if horizon else {}))
-        for kind in KINDS
+        entry(step, now_ms, iso(start), start=iso(start), assets=assets, **({"horizon": horizon} if horizon else {}))
+        for step in HOURLY_STEPS
         for (of, start, horizon), assets in sorted(hours.items())
-        if of == kind
+        if of == step
     ]
 
 

@@ -49,7 +49,7 @@ class HourLog:
     def readers(self) -> Mapping[str, Callable[[Row], None]]:
         """What reads an entry, by its kind."""
         return {
-            "predictions.made": self._made,
+            "predictions.sealed": self._made,
             "predictions.started": self._started,
             "predictions.judged": self._judged,
             "ranges.judged": self._ranges_judged,

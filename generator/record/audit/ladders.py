@@ -129,7 +129,7 @@ class LadderLog:
     @property
     def readers(self) -> Mapping[str, Callable[[Row], None]]:
         """What reads an entry, by its kind."""
-        return {"ladder.made": self._made, "ladders.revealed": self._revealed}
+        return {"ladder.sealed": self._made, "ladder.judged": self._revealed}
 
     def _made(self, entry: Row) -> None:
         """Read that an hour's ladder was sealed; the last one before the hour counts."""

@@ -48,8 +48,8 @@ class RoundLog:
         """What reads an entry, by its kind."""
         return {
             "round.sealed": self._sealed,
-            "round.locked": self._locked,
-            "round.resolved": self._resolved,
+            "round.started": self._locked,
+            "round.judged": self._resolved,
             "round.void": self._void,
         }
 

@@ -153,7 +153,7 @@ def _reveal(connection: Connection, day: int, now_ms: int, salt: SaltOf) -> Entr
     connection.execute(insert(t.ladder_days).values(day=day, data=zlib.compress(data), published=False))
     connection.execute(delete(t.ladders).where(_L.due_ms.is_(None), _L.start_ms < day * DAY_MS - KEPT_MS))
     named = {"day": day_text(day), "path": ladders_path(day), "sha256": hashlib.sha256(data).hexdigest()}
-    return entry("ladders.revealed", now_ms, None, **named, scores=short_scores(sums_of(hours)))
+    return entry("ladder.judged", now_ms, None, **named, scores=short_scores(sums_of(hours)))
 
 
 def _published(hour: LadderHour, salt: SaltOf) -> RevealedHour:

@@ -129,7 +129,7 @@ def append(connection: Connection, edge: Edge, entries: Sequence[Entry]) -> Edge
         raise ValueError(f"an entry of the log is larger than {LARGEST_ENTRY} bytes")
 
     rows = [
-        {"id": edge.size + number, "kind": item.kind, "subject": item.subject, "data": item.data}
+        {"id": edge.size + number, "kind": item.step, "subject": item.subject, "data": item.data}
         for number, item in enumerate(entries, 1)
     ]
     connection.execute(insert(t.log_entries), rows)
