@@ -1,7 +1,7 @@
 """The bytes of every body and page in every state of a tick: `python -m tests.digests` writes them again.
 
 Of one state, every JSON object and every page's twin in Markdown is kept as text, so that `git diff` shows what moved;
-of an Arena that was played, what is known after it, and the first entry of each kind in its log; of months of several
+of an Arena that was played, what is known after it, and the first entry of each step in its log; of months of several
 kinds, what the chapters ask and tell. Of the HTML, the schemas, the other states and the rest there are digests only.
 The oracles next to them say why a figure is right. These say that nothing else changed: a word, a unit, the order of
 fields. Versions of scripts are left out.
@@ -21,6 +21,7 @@ from typing import Any, Final
 from pydantic_core import to_jsonable_python
 
 from generator.catalog.formats import iso
+from generator.catalog.log_kinds import step_of
 from generator.catalog.words import SourceMode
 from generator.compose.all import compose
 from generator.site.charts.plot import Chart
@@ -77,15 +78,15 @@ def of_bodies() -> Files:
 def of_arena() -> Files:
     """Return what a played Arena shows when it is young and at the end, and every entry of its log."""
     record = played()
-    by_kind: dict[str, list[dict[str, Any]]] = {}
+    by_step: dict[str, list[dict[str, Any]]] = {}
     for entry in record.log:
-        by_kind.setdefault(entry["kind"], []).append(entry)
+        by_step.setdefault(step_of(entry), []).append(entry)
 
     end, young = (_as_json(moment.arena) for moment in (record.end, record.young))
     texts = {f"{STATE}/{name}.json": _pretty(value) for name, value in end.items()}
-    texts |= {f"{STATE}/log/{kind}.json": _pretty(entries[0]) for kind, entries in by_kind.items()}
+    texts |= {f"{STATE}/log/{step}.json": _pretty(entries[0]) for step, entries in by_step.items()}
 
-    rest = {**by_kind, **{f"young {name}": value for name, value in young.items()}}
+    rest = {**by_step, **{f"young {name}": value for name, value in young.items()}}
     rest |= {"rounds": record.end.rounds, "predictions": record.end.predictions}
     digests = {name: _digest(json.dumps(to_jsonable_python(value)).encode()) for name, value in rest.items()}
     return {**texts, DIGESTS: _listed(digests)}

@@ -65,6 +65,7 @@ class CrowdSums:
         base_brier = mean(self.brier.below, E8, rounds)
         log_score = mean(self.log.above, E9, rounds)
         base_log = mean(self.log.below, E9, rounds)
+
         return CrowdRecord(
             n=rounds,
             votes=self.votes,

@@ -102,6 +102,8 @@ def forecast_of(question: DailyQuestion) -> SealedQuestion:
 def published_question(question: DailyQuestion) -> PublishedQuestion:
     """Return one row of `/arena/daily.json`: what is sealed stays closed while answers are taken."""
     is_open = question.phase is RoundPhase.OPEN
+
+    # What would open the seal is null until answers close.
     return {
         "question_id": question.question_id,
         "asset": ASSET,
@@ -137,6 +139,7 @@ def scores_of(question: DailyQuestion) -> QuestionScores | None:
 def question_of_row(row: Mapping[str, Any]) -> DailyQuestion:
     """Read a question that is closed, measured or void out of its row."""
     forecast = row["forecast"]
+
     return DailyQuestion(
         question_id=row["question_id"],
         asked_ms=ms_of(row["asked"]),
@@ -287,9 +290,12 @@ def _judge(answers: Callable[[str], Answers], question: DailyQuestion, inputs: P
 
 def _close(question: DailyQuestion, answers: Answers, inputs: PlayInputs) -> DailyQuestion:
     late_ms = inputs.now_ms - question.closes_ms
+
+    # The price of the minute in which answers close is what ranges count from.
     price, reason = fix_price(inputs.prices, ASSET, inputs.venues_needed, "start", late_ms)
     if reason is not None:
         return void(question, reason)
+
     return replace(
         question,
         phase=RoundPhase.LIVE,

@@ -193,8 +193,11 @@ def _case(hour: Hour, later: Hour, stood: Sequence[int]) -> _Case:
     now = _LABELS.index(hour.label)
     came = _LABELS.index(later.label)
     said = hour.chances or ()
+
+    # Each label counts as seen once, so that none that is new has no chance.
     cases = sum(stood) + len(stood)
     climate = probabilities(tuple((count + 1) / cases for count in stood))
+
     return _Case(
         said=units_of(said[now]),
         held=int(came == now),
@@ -231,6 +234,7 @@ def score(content: Content, _at_start: Seen, at_end: Seen) -> Scores:
     chances = tuple(content["chances"][name] for name in _LABELS)
     came = _LABELS.index(at_end["label"])
     held = at_end["label"] == label
+
     return {
         "brier": rounded(brier_e8(chances, came) / E8, 4),
         "persistence": 0.0 if held else 2.0,

@@ -109,6 +109,7 @@ def predict(
     """Store a forecast as the prediction of one hour, with the ranges of the horizons that start with it."""
     if now_ms >= start_ms:
         raise ValueError("no forecast after the fact")
+
     return PredictionMade(
         asset=forecast.asset,
         start_ms=start_ms,

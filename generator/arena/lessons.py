@@ -120,6 +120,7 @@ def lesson_of(
 def _as_published(facts: LessonFacts, simulated: Tally) -> RoundFacts:
     """Return the round in the numbers that are published of it."""
     down, small, up = whole_percents(facts.chances)
+
     return RoundFacts(
         name=ASSET_NAMES[facts.round.asset],
         minutes=(facts.round.end_ms - facts.round.start_ms) // MINUTE_MS,

@@ -27,6 +27,7 @@ NO_FORECAST = "no forecast: the brain had none before the start"
 def schedule_round(slot: Slot, assets: tuple[str, ...], *, opens_ms: int, warm_up: bool) -> Round:
     """Make the round of a slot, not yet open."""
     asset = asset_of(slot, assets)
+
     return Round(
         round_id=round_id_of(asset, slot.start_ms),
         asset=asset,
@@ -50,6 +51,7 @@ def open_round(
 ) -> Round:
     """Seal the forecast, freeze the band and open the votes."""
     chances = published_triple(forecast.probabilities)
+
     filled = replace(
         scheduled,
         opens_ms=now_ms,
@@ -66,6 +68,8 @@ def open_round(
         call=forecast.call,
         chances_kind=CHANCES_KIND,
     )
+
+    # Sealed last: the digest is of everything above.
     return replace(filled, sealed_digest=digest_of(forecast_of(filled), salt))
 
 

@@ -99,6 +99,7 @@ class MoveSums:
         base_brier = mean(self.brier.below, E8, n)
         log_score = mean(self.log.above, E9, n)
         base_log = mean(self.log.below, E9, n)
+
         return MoveScores(
             n=n,
             said_percent=self.total.said_percent,

@@ -98,6 +98,7 @@ def published_round(
     revealed = finished.probabilities is not None
     part = simulated or Tally()
     real = tally.chances.minus(part.chances)
+
     return {
         "round_id": finished.round_id,
         "asset": finished.asset,
@@ -138,6 +139,7 @@ def _lesson(lesson: Lesson) -> LessonRow:
         "learning_score": lesson.learning_score,
         "pattern_type": lesson.pattern_type,
     }
+
     if lesson.brain_called is not None:
         row["brain_called"] = lesson.brain_called
     return row
@@ -276,6 +278,8 @@ def round_of_row(row: Mapping[str, Any]) -> Round:
     """Read a resolved round out of its row as far as scores and lesson need it."""
     forecast = row["forecast"]
     previous = row["previous_outcome"]
+
+    # Times and the salt are left out: nothing that is scored needs them.
     return Round(
         round_id=row["round_id"],
         asset=row["asset"],

@@ -93,8 +93,11 @@ def _lessons(
             used=used,
         )
         lessons.append(lesson)
+
+        # The idea that was just explained is the last to come again.
         if lesson.concept is not None:
             used = [lesson.concept, *(concept for concept in used if concept is not lesson.concept)]
+
     return tuple(lessons)
 
 

@@ -279,6 +279,7 @@ def _earlier(sums: Sums | None, *, backtest: bool) -> Iterator[EarlierChancesRec
     while sums is not None:
         score = mean(sums.brier_e8, E8, sums.resolved)
         usual = mean(sums.base_rate_e8, E8, sums.resolved)
+
         yield EarlierChancesRecord(
             kind=sums.kind,
             predictions=sums.predictions,

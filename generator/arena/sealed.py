@@ -218,6 +218,7 @@ def _opens_ms(claim: Claim) -> int | None:
 def published(claim: Claim, salt: SaltOf) -> dict[str, Any]:
     """Return all that is ever published of a claim; what is sealed is left out of its entries until it opens."""
     sealed = seal(claim.sealed, salt)
+
     return {
         "start": iso(claim.start_ms),
         "end": iso(claim.end_ms),

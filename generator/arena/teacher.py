@@ -40,6 +40,7 @@ class LessonSums:
         """Count one more lesson."""
         is_before = lesson.brain_called is None
         has_crowd = lesson.human_consensus is not Consensus.NONE
+
         return LessonSums(
             total=self.total + 1,
             called=self.called + int(lesson.brain_called == 1),
@@ -108,6 +109,7 @@ class PatternSums:
 def _pattern(name: str, sums: LessonSums) -> TeacherPattern:
     rounds = sums.total
     both_wrong = sums.patterns.get(PatternType.BOTH_WRONG, 0)
+
     return TeacherPattern(
         when=name,
         rounds=rounds,
@@ -205,9 +207,11 @@ class _Counting:
         self.phases = Counter(before.phases)
         self.arena = before.arena
         self.hourly = before.hourly
+
         self.hours: dict[int, list[PredictionMade]] = {}  # start -> forecasts that came due together
         self.moves: list[RangeCase] = []
         self.lessons = before.lessons
+
         self.patterns = before.patterns
         self.crowd = before.crowd
         self.simulated_crowd = before.simulated_crowd

@@ -45,10 +45,12 @@ class ChanceScores:
     def plus(self, chances: Chances, base_rate: Triple, came: Prediction) -> ChanceScores:
         """Score one more round."""
         given = (chances.down / WHOLE, chances.neutral / WHOLE, chances.up / WHOLE)
+
         place = ORDER.index(came)
         brier = brier_e8(given, place)
         base_brier = brier_e8(base_rate, place)
         saved_e4 = round((base_brier - brier) / _E4)
+
         return ChanceScores(
             rounds=self.rounds + 1,
             brier=self.brier + brier,
@@ -216,6 +218,7 @@ def shortened(address: str) -> str:
 
 def _scored(place: int, voter: Voter, saved: Estimate) -> ScorePlace:
     given = voter.given
+
     return ScorePlace(
         place=place,
         voter=shortened(voter.address),

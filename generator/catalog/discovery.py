@@ -139,12 +139,6 @@ SHARE_PICTURE: Final = SharePicture(
 SHARE_PICTURES: Final = {
     "/": SharePicture("/share/now.png", *_SHARED, "The regime of the crypto market in words. For learning only."),
     links.ARENA: SharePicture("/share/arena.png", *_SHARED, "The live round of the Arena. For learning only."),
-    **{
-        links.asset_path(asset): SharePicture(
-            f"/share/{asset.lower()}.png", *_SHARED, f"{ASSET_NAMES[asset]} over seven days. For learning only."
-        )
-        for asset in ASSETS
-    },
 }
 
 

@@ -30,6 +30,7 @@ def read_keys(path: Path) -> tuple[Signer, ...]:
         raise GeneratorError(f"log key {path} cannot be read: {error.strerror or error}") from error
     except (NoteError, UnicodeDecodeError) as error:
         raise GeneratorError(f"log key {path}: {error}; `emi key log --make` makes one") from error
+
     if not signers:
         raise GeneratorError(f"log key {path} is empty; `emi key log --make` makes one")
     return signers

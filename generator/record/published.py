@@ -107,7 +107,9 @@ class PublishedRecord:
         self._made_if_missing = made_if_missing
         self._part = part
         self._step = step
+
         self._signers: tuple[Signer, ...] = ()
+
         self._last = b""  # the checkpoint that readers have
         self._tiled = 0  # entries whose tiles readers have, with or without a checkpoint
         self._is_ours = False  # whether that checkpoint was found to be the beginning of this log
@@ -129,6 +131,7 @@ class PublishedRecord:
         if accept:
             self._memory.set_meta(BEHIND_KEY, "meant by --new-record")
         fault = self._behind()
+
         if fault is None:
             if self._memory.meta(BEHIND_KEY):
                 self._memory.set_meta(BEHIND_KEY, "")
@@ -142,6 +145,7 @@ class PublishedRecord:
         """Return why the log that readers have is not the beginning of this memory's, None where it is, or is none."""
         if not self._last:
             return None
+
         seen = head_of(self._last)
         with self._memory.reading() as connection:
             size = self._memory.log_state(connection).edge.size
@@ -315,6 +319,7 @@ class PublishedRecord:
         self._last = b""
         self._tiled = 0
         self._is_ours = False
+
         if note is None:
             with self._memory.writing() as connection:
                 ballots.requeue_all(connection)

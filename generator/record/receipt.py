@@ -152,8 +152,11 @@ def _check_key(receipt: SignedReceipt, key: PublicKey | None) -> None:
         did = did_of(f"{url.scheme}://{url.netloc}")
     except ValueError:
         raise VerifyError("the receipt's resourceUrl is not a URL") from None
+
     if not receipt.key_id.startswith(f"{did}#"):
         raise VerifyError(f"the receipt is for {url.netloc}, and its key is of {receipt.key_id}")
+
+    # A retired key may still be published: what it signed before then holds.
     if key is None:
         raise VerifyError(f"the key {receipt.key_id} is not published by the service")
     if not receipt.is_signed_by(key):

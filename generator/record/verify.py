@@ -133,6 +133,7 @@ def newest_witnessed(read: Read, log: SignedLog, policy: Policy, now: float, max
         max_age_s: age of that head from which on it says too little.
     """
     sizes = witnessed_sizes(read)
+
     for size in sizes[:LOOKED_FOR_QUORUM]:
         found = witnessed_head(read, size, policy, policy.logs or log.keys)
         if found is None:
@@ -141,12 +142,14 @@ def newest_witnessed(read: Read, log: SignedLog, policy: Policy, now: float, max
             raise VerifyError(
                 f"witnesses saw {size} entries of the log, and it has {log.head.size}: entries were removed"
             )
+
         if now - found.at > max_age_s:
             raise VerifyError(
                 f"witnesses saw the log last {(now - found.at) / HOUR_S:.1f} hours ago; "
                 f"more than {max_age_s / HOUR_S:g} hours prove too little (--max-age)"
             )
         return found
+
     raise VerifyError(
         f"no head of the log has the witnesses that the policy asks for ({len(sizes)} were signed by any)"
     )
@@ -158,11 +161,13 @@ def witnessed_head(read: Read, size: int, policy: Policy, keys: Sequence[Verifie
     note = read(path)
     if note is None:
         raise VerifyError(f"{path}: nothing is published there")
+
     try:
         head = Checkpoint.open(note, keys)
         at = policy.quorum_time(times_of(note, policy.cosigners))
     except NoteError as error:
         raise VerifyError(f"{path}: {error}") from None
+
     if head.size != size:
         raise VerifyError(f"{path} is the head of {head.size} entries")
     return None if at is None else Witnessed(head, at)

@@ -78,6 +78,7 @@ class Witnesses:
         self._keep = keep
         self._extension = extension
         self._timeout_s = timeout_s
+
         self._seen: dict[str, int] = {}  # by witness, the size of the head that it signed last
         self._failing: set[str] = set()
         self._since: dict[str, float] = {}  # by witness that did not sign, wall time at which that was first seen

@@ -202,7 +202,7 @@ def test_every_page_names_a_share_picture_that_is_published(state: Path) -> None
     for page in PAGES:
         found = re.findall(r'og:image" content="http://127\.0\.0\.1:8402([^"]+)"', (site / page.file[1:]).read_text())
         own = SHARE_PICTURES.get(page.path, SHARE_PICTURE).path
-        assert found == [own] or (page.subject and found == [SHARE_PICTURE.path])  # no release waits for an asset's
+        assert found == [own]
         assert there(site, found[0])
 
 

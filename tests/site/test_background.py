@@ -35,7 +35,7 @@ BEFORE_MIDNIGHT = datetime(2026, 11, 30, 23, 57, tzinfo=UTC)
 
 def two_pictures(drawings: Mapping[str, Drawing]) -> Pictures:
     """Name two pictures, each a few bytes: to draw one takes a tenth of a second."""
-    shown = {"/", "/asset/eth/"} & drawings.keys()
+    shown = {"/", "/arena/"} & drawings.keys()
     shares = {page: replace(PICTURES[page], alt=drawings[page].alt()) for page in shown}
     return Pictures({picture.path: PNG for picture in shares.values()}, shares)
 
@@ -90,7 +90,7 @@ def test_the_first_release_is_whole_and_a_month_that_ends_is_written_once(tmp_pa
     assert all(site(tmp_path, path) for path in ("feed.json", "feed.xml", "share/now.png"))
     page = site(tmp_path, "index.html").decode()
     assert '<meta property="og:image" content="http://127.0.0.1:8402/share/now.png">' in page
-    assert 'content="http://127.0.0.1:8402/share/eth.png"' in site(tmp_path, "asset/eth/index.html").decode()
+    assert 'content="http://127.0.0.1:8402/share/arena.png"' in site(tmp_path, "arena/index.html").decode()
     assert '<link rel="alternate" type="application/atom+xml" href="/feed.xml"' in page
     once = sorted((tmp_path / "site" / "once" / "files" / "track-record" / "2026-11").iterdir())
     assert [path.name[:14] for path in once] == [

@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from markupsafe import Markup
 
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES
-from generator.catalog.text.now import asset_day
 from generator.catalog.words import SourceMode
 from generator.compose.market_regime import market_regime
-from generator.site.charts.plot import Caption, Chart
 from generator.site.files.pictures import Drawing, Pictures, drawings, pictures, png, svg
 from generator.site.resources import Resources
 from tests.support.page_view import context
@@ -154,18 +151,3 @@ def test_long_words_are_shortened_inside_the_picture() -> None:
 
     assert document.count("…") == 5
     assert png(document, RESOURCES) == png(document.replace("</svg>", margin), RESOURCES)
-
-
-def test_the_picture_of_an_asset_has_the_line_and_the_finding_of_its_chart() -> None:
-    caption = Caption("eth-7d", "Ether is up 1.2% in a week", "", "", ())
-    inner = Markup(
-        '<defs><rect class="r-range"/></defs><rect class="tint" x="1"/><line class="grid"/>'
-        '<text class="tick">1</text><polygon class="chance" points="0,0"/><polygon class="fan50" points="1,1"/>'
-    )
-
-    drawn = drawings(ctx := context(), market_regime(ctx), {"eth-7d": Chart(caption, inner, 1)})
-
-    ether = drawn["/asset/eth/"]
-    assert (ether.headline, ether.text) == ("Ether is up 1.2% in a week", asset_day(ctx.market_now, "ETH"))
-    assert '<line stroke="#dcd9d0"/><polygon fill="#7fb1b5" points="1,1"/></svg>' in svg(ether, RESOURCES)
-    assert drawn["/asset/xrp/"].headline == "No prices of XRP are known yet"

@@ -17,7 +17,6 @@ from generator.brain.engine import Engine
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.formats import change
-from generator.catalog.links import asset_path
 from generator.catalog.words import SourceMode
 from generator.cli._console import print_report
 from generator.cli.agent.answers import Why
@@ -30,7 +29,6 @@ from generator.compose.tick import Tick
 from generator.market.bars import BarFrame
 from generator.runtime.publication import Report
 from generator.site.files.feeds import feeds
-from generator.site.files.history import histories
 from generator.site.files.pictures import drawings
 from generator.values.hours import Hour
 from tests.contradictions.sweep import context_of, day_changes
@@ -38,12 +36,10 @@ from tests.words.claims import Ground
 from tests.words.figures import untrue_move
 from tests.words.markets import DAY, eventful
 from tests.words.planted import turned
-from tests.words.plotted import plotted
 from tests.words.raw import Raw
 from tests.words.said import Said, every_bar
 from tests.words.sweep import history_of, untrue
 from tests.words.test_first_page import frame_of
-from tests.words.test_titles import untrue_title
 
 BEGIN, FIRST, END = 10 * DAY, 15 * DAY, 17 * DAY  # read from the first, checked from a crash on
 EVERY = 37
@@ -59,7 +55,6 @@ class Leaving(NamedTuple):
 
     ground: Ground
     texts: tuple[tuple[str, str, str], ...]  # where, what kind it is, the text
-    cards: tuple[tuple[str, str], ...]  # of each coin: what its share card says of its week, and the figure of that
 
 
 def every_bar_leaving() -> Iterator[Leaving]:
@@ -84,8 +79,7 @@ def leaving(frame: BarFrame, engine: Engine, said: Said, ground: Ground) -> Leav
     ctx = context_of(frame, said.row, engine, reading, changes)
     free = compose_free(ctx)
     regime = FreeBodies(free).market_regime
-    drawn = histories(ctx, (), ())
-    pictures = drawings(ctx, regime, drawn.charts)
+    pictures = drawings(ctx, regime)
 
     texts = [
         ("share card", "headline", pictures["/"].headline),
@@ -98,9 +92,7 @@ def leaving(frame: BarFrame, engine: Engine, said: Said, ground: Ground) -> Leav
         line, *call = CALL.split(str(why.summary), maxsplit=1)
         texts += [("why", "asset line", line), *(("why", "call", text) for text in call)]
         texts += [("why", f"reason {asset}", str(text)) for text in why.reasons]
-        texts.append(("share card", "asset line", pictures[asset_path(asset)].text))
-    cards = [(pictures[asset_path(asset)].headline, str(drawn.figures[f"{asset.lower()}-7d"])) for asset in ASSETS]
-    return Leaving(ground, tuple(texts), tuple(cards))
+    return Leaving(ground, tuple(texts))
 
 
 def newest_title(ctx: Tick) -> str:
@@ -159,17 +151,10 @@ def test_what_leaves_without_a_page_holds_against_the_closes(left: list[Leaving]
 
     assert wrong == []
     assert set(read) == {
-        "share card: headline", "share card: regime", "share card: asset", "feed: headline", "line of a tick: headline",
+        "share card: headline", "share card: regime", "feed: headline", "line of a tick: headline",
         "why: asset", "why: call", "why: reason",
     }  # fmt: skip
     assert all(EVIDENCE.fullmatch(text) for one in left for _, _, text in one.texts if "the price " in text)
-
-
-def test_a_share_card_of_a_coin_says_what_its_line_shows(left: list[Leaving]) -> None:
-    for one in left:
-        for said, figure in one.cards:
-            assert plotted(figure).finding.startswith(said)
-            assert untrue_title(figure) == []
 
 
 def test_what_leaves_turned_round_is_found(left: list[Leaving]) -> None:

@@ -44,6 +44,8 @@ class Cell:
         """Add one case that began on a UTC day."""
         cell = self if day == self.block else self.closed(day)
         is_new_day = event and day != cell.day
+
+        # Days with an event are counted apart: a level needs some before a rate of it is shown.
         return replace(
             cell,
             n=cell.n + 1,
@@ -63,6 +65,7 @@ class Cell:
         """Fold the day that was summed up into the sums over days, and begin another."""
         if self.block < 0:
             return replace(self, block=day)
+
         return replace(
             self,
             block=day,

@@ -115,6 +115,8 @@ def _started(hour: LadderHour, inputs: PlayInputs) -> LadderHour:
             reasons.append(reason)
         else:
             prices[asset] = price
+
+    # One asset without a price leaves the others; without any there is nothing to judge.
     if not prices:
         return replace(hour, void_reason=reasons[0])
     return replace(hour, prices=prices)

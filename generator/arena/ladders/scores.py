@@ -24,9 +24,11 @@ def scores_of(sums: LadderSums, rare: frozenset[tuple[str, float]]) -> LadderSco
             for place, level in enumerate(horizon.levels):
                 cell = sums.cells.get(key(name, level, kind), Cell())
                 if cell.n:
+                    # A rare level has too few events of its own for a skill: it is scored with the one below it.
                     pooled = (name, level) in rare and place > 0
                     lower = sums.cells.get(key(name, horizon.levels[place - 1], kind)) if pooled else None
                     rows.append(_score(name, level, kind, cell, lower, is_rare=(name, level) in rare))
+
     bins = {
         name: tuple(
             ReliabilityBin(n, rounded(100 * said / n / UNITS, 1), rounded(100 * came / n, 1))
@@ -35,6 +37,7 @@ def scores_of(sums: LadderSums, rare: frozenset[tuple[str, float]]) -> LadderSco
         )
         for name, of_name in sums.bins.items()
     }
+
     part = sums.partition
     partition = None
     if part.n:
@@ -47,6 +50,7 @@ def scores_of(sums: LadderSums, rare: frozenset[tuple[str, float]]) -> LadderSco
             base_rate_log_score=_mean(part.base_log, part.n, _LOG_UNITS),
             skill_percent=part.skill,
         )
+
     return LadderScores(tuple(rows), bins, partition)
 
 

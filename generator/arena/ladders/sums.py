@@ -90,6 +90,7 @@ class LadderSums:
             if place is None:
                 cell = replace(cell, void=cell.void + 1)
                 continue
+
             chances = tuple(units_of(chance) for chance in part["chances"])
             base = tuple(units_of(chance) for chance in part["base_rates"])
             cell = cell.counted(day, losses_of(chances, base, place), event=place != 1, said=UNITS - chances[1])

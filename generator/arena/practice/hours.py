@@ -58,6 +58,8 @@ def logged_hours(entries: Iterable[bytes]) -> LoggedHours:
     started: dict[tuple[str, str], Mapping[str, Any]] = {}
     prices: dict[tuple[str, int], float] = {}
     ended: list[LoggedHour] = []
+
+    # What an hour sealed is held until its end is read; one that never ends gives no item.
     try:
         for data in entries:
             entry = read_json(data)
@@ -73,6 +75,7 @@ def logged_hours(entries: Iterable[bytes]) -> LoggedHours:
                         ended.append(_ended(asset, entry["start"], shown, judged))
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"an entry of the log is not of its form ({type(error).__name__}: {error})") from None
+
     return LoggedHours(prices, tuple(ended))
 
 

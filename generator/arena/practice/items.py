@@ -227,6 +227,7 @@ def truth_of(hour: LoggedHour) -> TruthContent:
     """
     forecast = hour.forecast
     ranges = forecast["ranges"][HOUR]
+
     return {
         "asset": hour.asset,
         "start": hour.start,

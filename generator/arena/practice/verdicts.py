@@ -71,6 +71,7 @@ def judge_ranges(inside: Sequence[bool], bets: RangeBets) -> Verdict:
     """
     needed = log(2 / FALSE_ALARMS)
     stakes = _Stakes(len(bets.narrow), len(bets.wide))
+
     for held in inside:
         stakes.add(
             [_gain(share, bets.level, held=held) for share in bets.narrow],
@@ -79,6 +80,7 @@ def judge_ranges(inside: Sequence[bool], bets: RangeBets) -> Verdict:
         if stakes.total() >= needed:
             finding = Finding.TOO_NARROW if stakes.first_leads() else Finding.TOO_WIDE
             return Verdict(finding, len(inside))
+
     return _unproved(len(inside), RANGES_NEEDED)
 
 
@@ -99,6 +101,7 @@ def judge_chances(answers: Sequence[Chances]) -> Verdict:
     """
     needed = log(1 / FALSE_ALARMS)
     stakes = _Stakes(len(TOO_SURE), len(NOT_SURE))
+
     for answer in answers:
         said = _bounded(answer.said)
         base_rate = _bounded(answer.base_rate)
@@ -107,9 +110,11 @@ def judge_chances(answers: Sequence[Chances]) -> Verdict:
             [log(_leaned(said, base_rate, weight)[answer.came]) - kept for weight in TOO_SURE],
             [log(_leaned(said, base_rate, weight)[answer.came]) - kept for weight in NOT_SURE],
         )
+
         if stakes.total() >= needed:
             finding = Finding.TOO_SURE if stakes.first_leads() else Finding.NOT_SURE_ENOUGH
             return Verdict(finding, len(answers))
+
     return _unproved(len(answers), CHANCES_NEEDED)
 
 

@@ -45,6 +45,7 @@ def audit_memory(url: str, once: Path | None) -> MemoryFigures:
         engine = open_database(url, checked_whole=sys.maxsize)
     except GeneratorError as error:
         raise BackupError(str(error)) from error
+
     try:
         with engine.begin() as connection:
             edge, audit = _recount(connection)
@@ -88,9 +89,11 @@ def _compare_tiles(connection: Connection, once: Path, size: int) -> int:
     """Compare every published tile of the log; one that is ahead of the memory, or another's, does not fit."""
     folder = once / TILES
     count = 0
+
     for path in sorted(folder.rglob("*")):
         if not path.is_file():
             continue
+
         tile = tile_of(path.relative_to(folder).as_posix())
         if (tile.index * WIDTH + tile.width) * WIDTH ** (tile.level or 0) > size:
             raise AuditError(f"{tile.path} was published, and is ahead of the memory")

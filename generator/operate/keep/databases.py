@@ -101,6 +101,7 @@ class Database:
             engine = sa.create_engine(self.url)
         except ImportError as error:
             raise BackupError(f"{self.shown} needs the extra `postgres` of this package") from error
+
         try:
             with engine.connect().execution_options(**options) as connection:
                 yield connection
@@ -213,6 +214,7 @@ def _copy_file(source: Path, target: Path) -> Facts:
 def facts_of(connection: sa.Connection) -> Facts:
     """Return what is in a database, of the memory or of the payments ledger."""
     names = set(sa.inspect(connection).get_table_names())
+
     if t.meta.name in names:
         noted = {key: value for key, value in connection.execute(sa.select(t.meta.c.key, t.meta.c.value))}  # noqa: C416  typed
         log_size = connection.execute(sa.select(sa.func.max(t.log_entries.c.id))).scalar()
@@ -220,6 +222,8 @@ def facts_of(connection: sa.Connection) -> Facts:
         if not generation.isdecimal():
             raise BackupError("the memory names no number of its last release")
         return Facts(str(noted.get(t.SCHEMA_KEY, "")), int(generation), int(log_size or 0))
+
+    # Other programs use Alembic too: only with its payments is it the ledger.
     if "alembic_version" in names and "payments" in names:
         schema = str(connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() or "")
         return Facts(schema, payments=sum(_count(connection, query) for table, query in SETTLED if table in names))
@@ -289,6 +293,7 @@ def scratch_database(like: Database, holds: str) -> Iterator[Database]:
     name = f"emi_scratch_{holds}_{os.getpid()}"
     engine = sa.create_engine(like.url, isolation_level="AUTOCOMMIT")
     try:
+        # A dump is tried on a server of the same version, and nothing of it is left, whatever happens.
         with engine.connect() as connection:
             connection.exec_driver_sql(f"CREATE DATABASE {name}")
             try:

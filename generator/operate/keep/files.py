@@ -68,6 +68,8 @@ def decompress(source: IO[bytes], target: IO[bytes], most_bytes: int, what: str)
         BackupError: it is not whole, or larger.
     """
     left = most_bytes
+
+    # A few kilobytes may unpack to the whole disk: it is counted while it is written.
     try:
         with gzip.GzipFile("", "rb", fileobj=source) as packed:
             while chunk := packed.read(CHUNK):

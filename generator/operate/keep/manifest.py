@@ -122,10 +122,14 @@ class Manifest:
         """Say what cannot be right in it, None where all can."""
         if self.name != name:
             return f"it is that of {self.name!r}"
+
         if begun.tzinfo is None or cut.tzinfo is None:
             return "its times name no zone"
+
         if len(self.holds) < len(self.parts):
             return "it names a part twice"
+
+        # A name with a path in it would be written anywhere.
         for part in self.parts:
             if part.file not in FILES.get(part.holds, ()):
                 return f"{part.holds} does not lie in a file named {part.file!r}"

@@ -101,11 +101,14 @@ def _newest_first(target: Target, signer: str | None) -> list[Manifest]:
 def _fetch(target: Target, name: str, part: Part, folder: Path) -> Path:
     path = folder / part.file
     digest = hashlib.sha256()
+
+    # Hashed as it comes: what was written is what was checked.
     with create(path) as file:
         for chunk in target.read(name, part.file, part.bytes):
             digest.update(chunk)
             file.write(chunk)
         size = file.tell()
+
     if (size, digest.hexdigest()) != (part.bytes, part.sha256):
         raise BackupError(f"backup {name}: {part.file} is not what its manifest says: choose another backup")
     return path
@@ -172,8 +175,10 @@ class Restore:
         self._root = root
         self._identity = identity
         self._is_trial = is_trial
+
         since = now - datetime.fromisoformat(fetched.manifest.began)
         self._skipped = max(0, int(since.total_seconds())) + 1
+
         self._at = Path()  # what is being written, for an error that does not name it
         self._changed: set[Path] = set()  # folders in which a name is new
 
@@ -210,9 +215,11 @@ class Restore:
                 for holds, refusal in self._refusals().items()
                 if (found := self._part(holds))
             }
+
             keyring = self._decrypted()
             for holds, database in self._databases():
                 self._draft(holds, database, drafts)
+
         except OSError as error:
             raise BackupError(self._reason(error)) from error
         return archives, keyring
@@ -395,6 +402,7 @@ class Restore:
             if self._fetched.keyring is not None:
                 self._say(f"{KEYS}: left out; add --identity FILE, the private key for which they are encrypted")
             return
+
         for member, content in members(keyring):
             place = self._places.keys[member.name]
             key = content.read()

@@ -23,6 +23,7 @@ KEY_FILE: Final = "backup.key"
 def own_key(path: Path) -> SigningKey:
     """Return the machine's signing key, made in a file for its owner alone where there is none; BackupError else."""
     try:
+        # Made by the first backup: a machine that never makes one needs no key.
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_file(path, SigningKey.generate().encode().hex().encode() + b"\n")

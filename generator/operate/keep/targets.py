@@ -120,6 +120,7 @@ class FolderTarget:
         try:
             descriptor = os.open(self._folder / name / file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             with os.fdopen(descriptor, "rb") as content:
+                # Another user's target may hold a pipe or a device under the name of a file.
                 status = os.fstat(descriptor)
                 if not stat.S_ISREG(status.st_mode) or status.st_size > most_bytes:
                     raise BackupError(f"backup {name}: {file} is not a regular file, or larger than it may be")

@@ -34,12 +34,14 @@ class Verified:
         """What was checked."""
         manifest = self.manifest
         lines = [f"backup {manifest.name}: cut {manifest.cut}, {manifest.total_bytes / 1e6:.1f} MB, whole"]
+
         if self.memory is not None:
             figures = self.memory
             lines.append(
                 f"memory: {figures.entries} log entries and {figures.rounds} rounds counted again, "
                 f"{figures.tiles} published tiles compared; release {manifest.generation}"
             )
+
         if self.ledger is not None:
             lines.append(f"payments ledger: {self.ledger}")
         return lines
@@ -101,12 +103,15 @@ def _trial_places(folder: Path, fetched: Fetched, places: Places) -> Iterator[Pl
     folder.mkdir(mode=0o700)
     with contextlib.ExitStack() as stack:
         databases: dict[str, Database] = {}
+
+        # A file is tried as a file; a dump needs a server, and gets a database of its own there.
         for holds, like in ((MEMORY, places.memory), (LEDGER, places.ledger)):
             file = fetched.files.get(holds)
             if file is None or file.name.endswith(".gz"):
                 databases[holds] = Database.at(folder / f"{holds}.sqlite3")
             else:
                 databases[holds] = stack.enter_context(scratch_database(like, holds))
+
         yield Places(
             memory=databases[MEMORY],
             ledger=databases[LEDGER],

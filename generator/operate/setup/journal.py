@@ -137,6 +137,8 @@ class Journal:
                     self._done.add(row["end"])
                 else:
                     self._forget(row["undone"])
+
+        # A newer version's rows are not guessed at: what was begun could not be undone.
         except (KeyError, TypeError, ValidationError) as error:
             raise SetupError(f"{self._folder}/journal.jsonl has a row that this version does not know") from error
 

@@ -39,6 +39,7 @@ def advice(machine: Machine) -> str | None:
     missing = [address for address in addresses if f"IPAddressAllow={address}" not in allowed]
     if not missing:
         return None
+
     lines = "\\n".join(["[Service]", *(f"IPAddressAllow={address}" for address in missing), ""])
     folder = DROP_IN.rpartition("/")[0]
     return (

@@ -70,13 +70,17 @@ class AlertState:
     def advance(self, found: Mapping[str, Found | None], now: float) -> "AlertState":
         """Return the state after a look: what is new, back or gone; a kind that is None stays as it is."""
         alerts = dict(self.alerts)
+
         for name, findings in found.items():
             if findings is None:
                 continue
+
             seen = {Key(name, subject, finding.cause): finding.text for subject, finding in findings.items()}
             for key, text in seen.items():
                 known = alerts.get(key)
                 alerts[key] = replace(known, text=text, gone_at=None) if known else Alert(now, text)
+
+            # What was never sent is forgotten without a word; the rest is reported once as gone.
             for key in [key for key in alerts if key.name == name and key not in seen]:
                 alert = alerts[key]
                 if alert.sent_at is None:

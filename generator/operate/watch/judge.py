@@ -159,10 +159,12 @@ def _disk_full(seen: Seen, _before: Anchors) -> Found | None:
 def _too_full(folder: Folder) -> Finding | None:
     if folder.fault:
         return as_written(f"nothing can be written to {folder.path}: {folder.fault}")
+
     if folder.free_files_percent < FULL_PERCENT:
         return Finding("files", f"{folder.path} has room for {folder.free_files_percent:.1f}% of its files")
     if folder.free_bytes is None:
         return None
+
     if folder.free_percent < FULL_PERCENT or folder.free_bytes < FULL_BYTES:
         text = f"{folder.path} has {folder.free_percent:.1f}% free, {folder.free_bytes / 1e6:.0f} MB"
         return Finding("bytes", text)
@@ -274,10 +276,12 @@ def _backup(seen: Seen, _before: Anchors) -> Found | None:
         return None
     if seen.backup.fault:
         return _said(f"the last backup failed: {seen.backup.fault}")
+
     if not seen.backup.tried:
         if seen.watched_since is None or seen.at - seen.watched_since <= BACKUP_AGE_S:
             return {}
         return _only("never", f"no backup was ever made here, {(seen.at - seen.watched_since) / HOUR_S:.1f} hours on")
+
     age_s = seen.at - seen.backup.good_at
     return _only("old", f"the last backup is {age_s / HOUR_S:.1f} hours old") if age_s > BACKUP_AGE_S else {}
 

@@ -112,6 +112,7 @@ class DailyLog:
             answers = recount_daily(name, row, self.forms[name], read)
         except RecountError as error:
             raise AuditError(f"daily question {name}: published answers: {error}") from None
+
         if answers is None:
             raise AuditError(
                 f"daily question {name}: {path_of(name)} is not published; the log counted {row['answers']} answers"
@@ -180,9 +181,12 @@ def _compare(answers: Sequence[DailyBallot], logged: Row) -> None:
     most, times = Counter(answer.voter for answer in answers).most_common(1)[0] if answers else ("", 0)
     if times > 1:
         raise RecountError(f"voter {most} is counted {times} times")
+
+    # The digest names each answer that counted: with it none can be added, left out or exchanged.
     digest = digest_of_ballots(answer.txid for answer in answers)
     if (len(answers), digest) != (logged["answers"], logged["answers_sha256"]):
         raise RecountError(f"they are {len(answers)} of digest {digest}, the log says another number or digest")
+
     if logged["move"] is None:
         return
     people = mean_score([score(answer.ends, logged["move"]) for answer in answers])

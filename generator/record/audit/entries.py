@@ -180,6 +180,7 @@ def _made(after: PredictionMade) -> dict[str, Any]:
         **called(after),
         "band_bps": after.band_bps,
         "previous_outcome": None if after.previous is None else str(after.previous),
+        # Hours that were sealed before ranges existed have none, and must give the same digest again.
         **(
             {}
             if after.ranges is None

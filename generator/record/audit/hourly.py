@@ -246,9 +246,11 @@ def _range_complaint(row: Row, until: str, log: HourLog) -> str | None:
         end_price = judged["end_price"]
         if end_price is not None and judged["move"] != move_percent(row["start_price"], end_price):
             return f"{name}: the move over {horizon} is {judged['move']}, the prices give another"
+
     logged = log.ranges.get(row["start"], {}).get(row["asset"])
     if logged is None:
         return None if row["warm_up"] else f"{name} are published and not in the log"
+
     differences = row_differences(_shown(row), _logged(logged, row, until))
     return f"{name}: {differences}" if differences else None
 

@@ -136,11 +136,15 @@ class LadderLog:
         at = entry["at"]
         start = entry["start"]
         commitment = str(entry["commitment"])
+
+        # ISO 8601 in UTC orders as time does, so texts are compared.
         if not at < start:
             raise AuditError("made after its hour began")
         if start[:10] in self.revealed:
             raise AuditError(f"the ladders of {start[:10]} were revealed before")
+
         self.made.setdefault(start[:10], {})[start] = commitment
+        # A log has many years; only the last weeks are compared with files.
         while len(self.made) > KEPT_DAYS:
             oldest = next(iter(self.made))
             del self.made[oldest]
@@ -151,6 +155,7 @@ class LadderLog:
         at = entry["at"]
         day = entry["day"]
         file = Revealed(entry["path"], entry["sha256"], entry.get("scores"))
+
         if day in self.revealed:
             raise AuditError("this day was revealed before")
         if day not in self.made:
@@ -159,6 +164,7 @@ class LadderLog:
             raise AuditError(f"its file is named {file.path}")
         if ms_of(at) < (_number(day) + 2) * DAY_MS - HOUR_MS:
             raise AuditError("revealed before its last horizon had ended")
+
         self.revealed[day] = file
 
     def complaint(self, site: Site) -> str | None:
@@ -224,10 +230,12 @@ def file_complaint(log: LadderLog, day: str, data: bytes) -> str | None:
     revealed = log.revealed[day]
     if hashlib.sha256(data).hexdigest() != revealed.sha256:
         return "it is not the file whose digest is in the log"
+
     try:
         complaint = _sealed_complaint(log.made[day], read_json(data)["hours"])
         if complaint is not None:
             return complaint
+
         hours = hours_in(data)
         return _moves_complaint(hours, log.move_of) or _scores_complaint(hours, revealed.scores)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -284,6 +292,8 @@ def _chances_complaint(assets: Mapping[str, Any]) -> str | None:
             for lower, higher in pairwise(rows):
                 if any(after > before for before, after in zip(lower[1:], higher[1:], strict=True)):
                     return f"{asset}: a chance over {horizon} rises with the level"
+
+        # Three chances of three digits each: they sum to one but for what rounding leaves.
         part = said["partition"]
         if part is not None and round(1000 * sum(part["chances"])) != 1000:
             return f"{asset}: the parts do not sum to one"

@@ -157,6 +157,7 @@ def content(sheet: BallotPart) -> bytes:
     transaction = read_msgpack(sheet.ballots[0].signed)["txn"]
     is_daily_question = is_daily(sheet.round_id)
     subject: BallotsOf = {"question_id": sheet.round_id} if is_daily_question else {"round_id": sheet.round_id}
+
     body: BallotsFile = {
         **subject,
         "closed": iso(sheet.start_ms),
@@ -168,6 +169,7 @@ def content(sheet: BallotPart) -> bytes:
         "note": DAILY_NOTE if is_daily_question else NOTE,
         "ballots": [_row_of(ballot) for ballot in sheet.ballots],
     }
+
     return json.dumps(body, separators=(",", ":")).encode() + b"\n"
 
 

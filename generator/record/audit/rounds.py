@@ -93,6 +93,7 @@ class RoundLog:
         lines = [score_line("brain, rounds in the log", record)] if record.resolved else []
         crowds = (("people", self.crowd.scores()), ("simulated voters", self.simulated_crowd.scores()))
         lines += [crowd_line(f"{who} in the log", scores) for who, scores in crowds if scores.n]
+
         if self.voted:
             older = f"; {self.voted_before} older rounds with votes were not" if self.voted_before else ""
             lines.append(
@@ -192,6 +193,7 @@ def _row(entry: Row) -> dict[str, Any]:
     """Begin a row of `/arena/rounds.json` with what is known when a round opens."""
     later = ("forecast", "salt", "previous_outcome", "price_basis", "start_price", "end_price", "change_bps")
     nothing = {"bullish": 0, "bearish": 0, "neutral": 0}
+
     return {
         **{name: entry[name] for name in SLOT},
         **dict.fromkeys((*later, "outcome", "void_reason", "lesson")),

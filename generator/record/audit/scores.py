@@ -23,6 +23,7 @@ def score_line(name: str, record: ForecastScores) -> str:
 def scores_of(record: ForecastScores) -> dict[str, Any]:
     """Write a record's headline as it goes into the log once a day."""
     move = record.move
+
     return {
         **_scores_of_all(record),
         "hit_rate_percent": record.hit.percent,

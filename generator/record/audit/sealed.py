@@ -129,12 +129,16 @@ class SealedLog:
         _, names = self.game.step(phase)
         if "forecast" not in names:
             return
+
         forecast = entry["forecast"]
         if digest_of(forecast, entry["salt"]) != row["commitment"]:
             raise AuditError("forecast and salt do not give the commitment")
+
+        # Of another span it would open to its digest as well: a claim could be reused where it came true.
         about = {"game": self.game.kind, **{name: row[name] for name in ("horizon", "start", "end")}}
         if forecast != {**about, "content": forecast["content"]}:
             raise AuditError("the sealed forecast is of another game or span")
+
         row["content"] = forecast["content"]
 
     def _compare(self, at: str, seen: Seen) -> None:

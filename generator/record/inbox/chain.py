@@ -106,6 +106,8 @@ class ChainBallots:
     async def _reach(self, lock_ms: int) -> None:
         """Wait, but not for long, until the indexer's last block is past a moment."""
         query = {"limit": "1", "address": self._address}
+
+        # A block after the lock: whatever came in time is in what the indexer shows.
         try:
             async with asyncio.timeout(self._patience.lock_s):
                 while True:
@@ -163,9 +165,12 @@ class ChainBallots:
             "note-prefix": base64.b64encode(ANY_PREFIX).decode(),
             "limit": str(PAGE),
         }
+
+        # The first look goes back some rounds, for what arrived while this process was down.
         if self._from is None:
             answer = _object(await self._ask("/v2/transactions", {**query, "limit": "1"}))
             self._from = max(0, _whole(answer.get("current-round")) - FIRST_QUERY_ROUNDS)
+
         return query
 
     def _take(self, row: Any, files: dict[str, BallotFile]) -> None:

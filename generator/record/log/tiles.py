@@ -52,11 +52,13 @@ def perfect_stack(hashes: Sequence[bytes]) -> list[bytes]:
     for leaf in hashes:
         height = 0
         root = leaf
+        # As in a binary counter: two trees of one height make one of the next.
         while stack and stack[-1][0] == height:
             _, left = stack.pop()
             root = node_hash(left, root)
             height += 1
         stack.append((height, root))
+
     return [root for _, root in stack]
 
 

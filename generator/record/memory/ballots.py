@@ -98,6 +98,7 @@ def tally_of(row: Sequence[int | None]) -> Tally:
 def tally_row(tally: Tally) -> dict[str, int]:
     """Write a tally as columns."""
     of = tally.chances
+
     return {
         "bullish": tally.bullish,
         "bearish": tally.bearish,

@@ -23,12 +23,15 @@ def store(connection: Connection, seen: BarFrame) -> None:
     """Keep the 5-minute bars that are newer than all that is kept; the same again changes nothing."""
     if seen.interval_ms != BAR_MS:
         return
+
+    # A tick sees weeks of bars; all but the last are kept already.
     newest = connection.execute(select(func.max(t.bars.c.opens_ms))).scalar()
     fresh = seen if newest is None else seen.after(int(newest))
     rows = [
         {"opens_ms": opens_ms, "assets": json.dumps(_plain(fresh, place), separators=(",", ":"))}
         for place, opens_ms in enumerate(fresh.t.tolist())
     ]
+
     if rows:
         insert_all(connection, t.bars, rows)
         forget(connection, t.bars, KEPT)

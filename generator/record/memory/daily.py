@@ -168,9 +168,12 @@ def answers_between(connection: Connection, since_ms: int, until_ms: int) -> Ite
     """
     closed = select(t.daily_questions).where(within(_Q.closes_ms, since_ms, until_ms)).order_by(_Q.closes_ms)
     of_question = select(_A.voter, _A.ranges).where(_A.question_id == bindparam("question_id"), _A.counts.is_(True))
+
     for question in values_in(connection, DailyQuestion, closed):
         if question.move is None:
             continue
+
+        # The brain's and a usual day's score are the same for every answer.
         usual = score(question.usual, question.move)
         brain = score(question.brain, question.move)
         rows = connection.execute(of_question.order_by(_A.voter), {"question_id": question.question_id})
@@ -188,6 +191,7 @@ def part(connection: Connection, question_id: str, size: int, begin: int) -> tup
         .limit(size)
         .offset(begin)
     )
+
     return tuple(
         DailyBallot(txid, voter, question, _ends(ranges), arrived_ms, data)
         for txid, voter, question, ranges, arrived_ms, data in connection.execute(query)

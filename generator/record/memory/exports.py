@@ -132,9 +132,11 @@ def _votes_of(connection: Connection, since_ms: int, until_ms: int) -> Iterator[
         .where(b.round_id == bindparam("round_id"), b.counts.is_(True))
         .order_by(b.voter)
     )
+
     for played in values_in(connection, Round, resolved):
         if played.outcome is None or played.probabilities is None or played.base_rate is None:
             continue
+
         usual = brier(played.base_rate, played.outcome)
         brain = brier(played.probabilities, played.outcome)
         for voter, choice, up, neutral, down in connection.execute(counted, {"round_id": played.round_id}):
@@ -143,6 +145,7 @@ def _votes_of(connection: Connection, since_ms: int, until_ms: int) -> Iterator[
             if up is not None:
                 said = (up, neutral, down)
                 score = brier((down / 100, neutral / 100, up / 100), played.outcome)
+
             yield VoterRow(voter, played.round_id, said, str(played.outcome), score, usual, brain)
 
 

@@ -188,6 +188,7 @@ def sums_complaint(connection: Connection) -> str | None:
     """Return which of the kept sums is not that of all live hours; None where all are."""
     stored = counted(totals(connection).live)
     again = counted(_recounted(connection))
+
     for part, sums in again.items():
         for name, figures in sums.items():
             if stored[part].get(name) != figures:

@@ -70,6 +70,7 @@ class RoundStore(GameStore[RoundState, RoundsPlayed]):
         """Load what the pure rules need of rounds."""
         active = active_rounds(connection)
         stored = get_meta(connection, SCHEDULE_KEY)
+
         return RoundState(
             timetable=None if stored is None else Timetable(**read_json(stored)),
             last_start_ms=connection.execute(_LATEST_START).scalar(),

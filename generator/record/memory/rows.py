@@ -94,6 +94,7 @@ def _flat(part: RangeForecast | Move) -> dict[str, Any]:
 def value_of(kind: type[Stored], row: Mapping[Any, Any]) -> Stored:
     """Read a value from columns."""
     values: dict[str, Any] = {}
+
     for name in NAMES[kind]:
         if name in TRIPLES:
             triple = tuple(row[column] for column in TRIPLES[name])
@@ -105,6 +106,7 @@ def value_of(kind: type[Stored], row: Mapping[Any, Any]) -> Stored:
         else:
             item = row[name]
             values[name] = WORDS[name](item) if item is not None and name in WORDS else item
+
     if kind is Lesson:
         values["chapter"] = None if values["concept"] is None else chapter_of(values["concept"])
         values["created_at"] = iso(values["created_ms"])

@@ -75,9 +75,11 @@ class Memory:
         self._engine = engine
         self._fence = fence
         self._name = name_of(engine.url)
+
         self._outer: Connection | None = None  # inside `batch`
         self._totals: RunningTotals | None = None  # of what is committed, or of the open batch
         self.games = game_stores()
+
         self._log: log.LogState | None = None
         self._derived: Memo[str] = Memo()  # read again when the totals they are computed from change
         self._file = _file_of(engine)
@@ -129,6 +131,7 @@ class Memory:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
+        # Thousands of ticks of a backtest: to commit each would take a hundred times as long.
         """Make many ticks one transaction: all of them are stored, or none; the running totals once, at its end."""
         with self.writing() as connection:
             self._outer = connection

@@ -141,6 +141,7 @@ def _lessons(stored: Mapping[str, Any]) -> LessonSums:
 
 def _scored(stored: Mapping[str, Any]) -> Scored:
     groups = stored["patterns"]["groups"]
+
     return Scored(
         phases={RoundPhase(phase): n for phase, n in stored["phases"].items()},
         arena=_sums(stored["arena"]),

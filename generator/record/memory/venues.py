@@ -42,8 +42,11 @@ def store(connection: Connection, facts: VenueFacts) -> None:
         span_ms = minutes * MINUTE_MS
         newest = select(func.max(t.venues.c.at_ms)).where(t.venues.c.minutes == minutes)
         newest_ms = connection.execute(newest).scalar()
+
         if newest_ms is not None and newest_ms // span_ms >= facts.at_ms // span_ms:
             continue
+
+        # The first of its span counts, as in the published file.
         row = {"minutes": minutes, "at_ms": facts.at_ms, "market_ms": facts.market_ms, "assets": text}
         insert_all(connection, t.venues, [row])
         forget(connection, t.venues, KEPT[minutes], t.venues.c.minutes == minutes)

@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, TypeVar
 from generator.catalog.discovery import DISCOVERY_FILES, OPENAPI_SLICES
 from generator.catalog.durations import DAY_MS, WEEK_MS
 from generator.catalog.formats import moment
-from generator.catalog.links import ARENA, OPENAPI_FILES, OPENAPI_JSON, OPENAPI_YAML, WEEKS
+from generator.catalog.links import OPENAPI_FILES, OPENAPI_JSON, OPENAPI_YAML, WEEKS
 from generator.catalog.words import RoundPhase
 from generator.compose.body import Body, encode
 from generator.compose.context import Site
@@ -223,9 +223,8 @@ class BackgroundFiles:
         yield _Job(self._histories, key=seconds // CHARTS_S, make=lambda: self._make_histories(tick))
         yield _Job(
             self._pictures,
-            # The first three are followed at once by all: see `_make_pictures`.
-            key=(seconds // PICTURES_S, self._pictures.value is None),
-            make=lambda: self._make_pictures(tick),
+            key=seconds // PICTURES_S,
+            make=lambda: self._draw(drawings(tick.context, tick.free.market_regime)),
         )
         yield _Job(
             self._downloads,
@@ -254,13 +253,6 @@ class BackgroundFiles:
 
         news = asset_feeds(context.site, context.observation.mode, tick.rounds, tick.due, moment(now_ms))
         return replace(drawn, files={**drawn.files, **news})
-
-    def _make_pictures(self, tick: TickFiles) -> Pictures:
-        newest = self._histories.value or Histories()
-        by_page = drawings(tick.context, tick.free.market_regime, newest.charts)
-        if self._pictures.value is None:  # no start waits for those of the assets
-            by_page = {page: by_page[page] for page in ("/", ARENA, "")}
-        return self._draw(by_page)
 
     def _make_weeks(self, now_ms: int) -> tuple[Week, ...]:
         """Explain the running week and those before it."""

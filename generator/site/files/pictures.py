@@ -9,20 +9,17 @@ from typing import Any, Final
 import resvg_py
 from markupsafe import Markup
 
-from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.counts import ENDPOINTS_IN_WORDS
 from generator.catalog.discovery import SHARE_PICTURE, SHARE_PICTURES, SharePicture
 from generator.catalog.formats import moment
-from generator.catalog.links import ARENA, asset_path
+from generator.catalog.links import ARENA
 from generator.catalog.text.figures import band
 from generator.catalog.text.labels import OUTCOME
-from generator.catalog.text.now import asset_day
 from generator.catalog.words import Prediction, SourceMode
 from generator.compose.market_regime import MarketRegimeResponse
 from generator.compose.tick import Tick
 from generator.site.charts.plot import Chart
 from generator.site.charts.ranges import hour_ranges
-from generator.site.files.history import WEEK
 from generator.site.resources import Resources
 from generator.site.templates import environment
 from generator.site.words.record import far_figure
@@ -39,14 +36,10 @@ MARK_WIDTH: Final = 220
 CARD_GAP: Final = 24
 RANGES_WORDS: Final = 340  # what the words next to the ranges may take
 LONGEST_ALT: Final = 400
-NO_CHARTS: Final[Mapping[str, Chart]] = {}
 _KICKERS: Final = {
     "SIMULATED": "The crypto market as simulated",
     "REPLAYED": "The crypto market as recorded",
 }
-_LETTERS_AND_REGIMES: Final = re.compile(
-    r'<text\b.*?</text>|<defs>.*?</defs>|<(?:rect|polygon) class="(?:tint|chance)"[^>]*/>|<circle[^>]*/>'
-)
 _HOVER: Final = re.compile(r'<rect class="hour"[^>]*/>')
 _CLASS: Final = re.compile(r'class="([a-z0-9_ -]+)"')
 _INK: Final = "#1c2426"
@@ -95,7 +88,6 @@ class Drawing:
     cards: tuple[tuple[str, str], ...] = ()  # at most two figures, each with what it means
     sides: tuple[tuple[str, str], ...] = ()  # the answers to the question, each with what it means
     as_of: str = ""  # at the foot, empty where nothing changes
-    chart: Markup | str = ""  # without its letters, in place of the figures; `text` says what it shows
     ranges: Chart | None = None  # how far a price may move, in place of the figures
     text_lines: int | None = None  # at most; None: as many as the rest leaves room for
 
@@ -107,8 +99,6 @@ class Drawing:
         parts += [f"{word}: {meaning}" for word, meaning in self.sides]
         if self.ranges:
             parts.append(self.ranges.caption.finding)
-        if self.chart:
-            parts.append(self.text)
         if self.mark:
             parts.append(f"{self.mark.capitalize()} data")
         parts += [self.as_of, NOTICE]
@@ -141,9 +131,8 @@ def svg(drawing: Drawing, resources: Resources) -> str:
     """Return a drawing as an SVG document of the share picture's size."""
     size, headline = _headline(drawing, 2)
 
-    # Above a chart, or cards under a headline of two lines, there is room for one line of text.
-    tall_headline = size * len(headline) > TALL_HEADLINE
-    one_line = drawing.chart or (drawing.cards and tall_headline)
+    # Above cards, under a headline of two lines, there is room for one line of text.
+    one_line = bool(drawing.cards) and size * len(headline) > TALL_HEADLINE
     text = _sentences(drawing.text, TEXT_SIZE, drawing.text_lines or (1 if one_line else 2))
 
     project_room = ROOM - LOGO_WIDTH
@@ -158,7 +147,6 @@ def svg(drawing: Drawing, resources: Resources) -> str:
         "text": {"size": TEXT_SIZE, "lines": text},
         "sides": _sides(drawing.sides),
         "cards": _cards(drawing.cards),
-        "chart": drawing.chart,
         "ranges": _ranges(drawing.ranges),
         "notice": NOTICE,
         "as_of": drawing.as_of,
@@ -169,9 +157,7 @@ def svg(drawing: Drawing, resources: Resources) -> str:
 def _headline(drawing: Drawing, most: int) -> tuple[int, list[str]]:
     """Return the largest size in which the headline fits into `most` lines, and the lines; the smallest cuts it."""
     sizes: tuple[int, ...]
-    if drawing.chart:
-        sizes = (60, 52, 46, 40)
-    elif drawing.ranges:
+    if drawing.ranges:
         sizes = (52, 46, 40)
     elif drawing.sides:
         sizes = (60, 52)
@@ -263,42 +249,14 @@ def _wrapped(text: str, size: int, room: float, most: int) -> list[str]:
     return textwrap.wrap(text, int(room / (EM * size)), max_lines=most, placeholder="…")
 
 
-def drawings(ctx: Tick, market: MarketRegimeResponse, charts: Mapping[str, Chart] = NO_CHARTS) -> dict[str, Drawing]:
-    """Put into words what the pictures of a tick show."""
+def drawings(ctx: Tick, market: MarketRegimeResponse) -> dict[str, Drawing]:
+    """Put into words what the pictures of a tick show, by page; "" for the pages without one of their own."""
     mark = MARKS.get(ctx.observation.mode, "")
-    at = f"As of {as_of(ctx)}"
-
-    by_page = {
-        "/": _now(ctx, market, mark, at),
+    return {
+        "/": _now(ctx, market, mark, f"As of {as_of(ctx)}"),
         ARENA: _arena(ctx, mark, f"As of {moment(ctx.freshness.generated_ms):%-d %b %Y, %H:%M} UTC"),
         "": _general(ctx, mark),
     }
-    for asset in ASSET_NAMES:
-        by_page[asset_path(asset)] = _asset(ctx, asset, charts.get(f"{asset.lower()}-{WEEK}"), mark, at)
-    return by_page
-
-
-def _asset(ctx: Tick, asset: str, chart: Chart | None, mark: str, at: str) -> Drawing:
-    """Show an asset's week; the chart's finding is the headline, up to which side the market is on."""
-    drawing = Drawing(
-        project=ctx.site.project,
-        mark=mark,
-        kicker=f"{ASSET_NAMES[asset]} over seven days",
-        headline=f"No prices of {asset} are known yet",
-        text="",
-        as_of=at,
-    )
-    if chart is None:
-        return drawing
-
-    return replace(
-        drawing, headline=chart.caption.finding, text=asset_day(ctx.market_now, asset), chart=_line_of(chart)
-    )
-
-
-def _line_of(chart: Chart) -> Markup:
-    """Return the line of a price and the ranges ahead, without letters and what needs a legend."""
-    return attributed(Markup(_LETTERS_AND_REGIMES.sub("", chart.inner)))  # noqa: S704  ours, escaped when it was made
 
 
 def _now(ctx: Tick, market: MarketRegimeResponse, mark: str, at: str) -> Drawing:

@@ -14,6 +14,7 @@ def upgrade() -> None:
         sa.Column("sha256", sa.String(64), primary_key=True),
         sa.Column("content", sa.LargeBinary, nullable=False),
     )
+
     op.create_table(
         "payments",
         sa.Column("txid", sa.String(52), primary_key=True),
@@ -49,6 +50,7 @@ def upgrade() -> None:
     op.create_index("payments_kept", "payments", ["keep_round"])
     has_receipt = sa.text("receipt IS NOT NULL")
     op.create_index("payments_receipt", "payments", ["sha256"], sqlite_where=has_receipt, postgresql_where=has_receipt)
+
     op.create_table(
         "settled_old",
         sa.Column("txid", sa.LargeBinary(32), primary_key=True),
@@ -57,6 +59,7 @@ def upgrade() -> None:
         sa.Column("settled_at", sa.BigInteger, nullable=False),
         sqlite_with_rowid=False,
     )
+
     op.create_table(
         "probe",
         sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),

@@ -49,6 +49,7 @@ def _make_arena() -> None:
     )
     op.create_index("rounds_by_phase", "rounds", ["phase", "start_ms"])
     op.create_index("rounds_by_asset", "rounds", ["asset", "phase", "end_ms"])
+
     op.create_table(
         "lessons",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -87,16 +88,19 @@ def _make_ballots() -> None:
         *(sa.Column(name, sa.Integer) for name in ("q_up", "q_neutral", "q_down")),
     )
     op.create_index("ballots_by_round", "ballots", ["round_id", "counts", "choice"])
+
     op.create_table(
         "rejected_ballots",
         sa.Column("reason", sa.String(80), primary_key=True),
         sa.Column("n", sa.Integer, nullable=False),
     )
+
     op.create_table(
         "refused_on_chain",
         sa.Column("id", sa.Integer, primary_key=True),
         sa.Column("txid", sa.String(64), nullable=False, unique=True),
     )
+
     op.create_table(
         "crowd_tallies",
         sa.Column("round_id", sa.String(32), primary_key=True),
@@ -106,6 +110,7 @@ def _make_ballots() -> None:
         sa.Column("neutral", sa.Integer, nullable=False),
         *(sa.Column(name, sa.Integer) for name in ("gave_chances", "sum_up", "sum_neutral", "sum_down")),
     )
+
     op.create_table(
         "voters",
         sa.Column("address", sa.String(58), primary_key=True),
@@ -114,17 +119,20 @@ def _make_ballots() -> None:
         sa.Column("scored", sa.Integer),
         *(sa.Column(name, sa.BigInteger) for name in ("brier", "base_brier", "log_score", "base_log_score", "squares")),
     )
+
     op.create_table(
         "locked_crowds",
         sa.Column("round_id", sa.String(32), primary_key=True),
         sa.Column("crowd", sa.Text, nullable=False),
     )
+
     op.create_table(
         "signed_ballots",
         sa.Column("txid", sa.String(52), primary_key=True),
         sa.Column("round_id", sa.String(32), nullable=False, index=True),
         sa.Column("data", sa.LargeBinary, nullable=False),
     )
+
     op.create_table(
         "ballot_sheets",
         sa.Column("round_id", sa.String(32), primary_key=True),
@@ -163,6 +171,7 @@ def _make_hourly() -> None:
     op.create_index("predictions_by_state", "predictions", ["settled", "start_ms"])
     op.create_index("predictions_by_start", "predictions", ["start_ms"])
     op.create_index("predictions_by_due", "predictions", ["due_ms"])
+
     op.create_table(
         "hours",
         sa.Column("at_ms", sa.BigInteger, primary_key=True),
@@ -173,6 +182,7 @@ def _make_hourly() -> None:
         sa.Column("prices", sa.Text, nullable=False),
         sa.Column("warm_up", sa.Boolean, nullable=False),
     )
+
     op.create_table(
         "ladders",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -187,6 +197,7 @@ def _make_hourly() -> None:
         sa.Column("void_reason", sa.Text),
     )
     op.create_index("ladders_by_due", "ladders", ["due_ms"])
+
     op.create_table(
         "ladder_days",
         sa.Column("day", sa.Integer, primary_key=True, autoincrement=False),
@@ -218,6 +229,7 @@ def _make_daily() -> None:
         sa.Column("void_reason", sa.Text),
     )
     op.create_index("daily_questions_by_phase", "daily_questions", ["phase", "closes_ms"])
+
     op.create_table(
         "daily_answers",
         sa.Column("txid", sa.String(52), primary_key=True),
@@ -237,6 +249,7 @@ def _make_service() -> None:
         sa.Column("key", sa.String(64), primary_key=True),
         sa.Column("value", sa.Text, nullable=False),
     )
+
     op.create_table(
         "ticks",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -247,6 +260,7 @@ def _make_service() -> None:
         sa.Column("reason", sa.Text),
         sa.Column("warm_up", sa.Boolean, nullable=False),
     )
+
     op.create_table(
         "events",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -254,12 +268,14 @@ def _make_service() -> None:
         sa.Column("kind", sa.String(32), nullable=False),
         sa.Column("text", sa.Text, nullable=False),
     )
+
     op.create_table(
         "brain_state",
         sa.Column("id", sa.Integer, primary_key=True),
         sa.Column("at_ms", sa.BigInteger, nullable=False),
         sa.Column("state", sa.LargeBinary, nullable=False),
     )
+
     op.create_table(
         "regime_history",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -272,6 +288,7 @@ def _make_service() -> None:
         sa.Column("warm_up", sa.Boolean, nullable=False),
         *(sa.Column(name, sa.String(16)) for name in ("volatility", "side")),
     )
+
     op.create_table(
         "running_totals",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -291,12 +308,14 @@ def _make_log() -> None:
         sa.Column("subject", sa.String(32), index=True),
         sa.Column("data", sa.LargeBinary, nullable=False),
     )
+
     op.create_table(
         "log_nodes",
         sa.Column("level", sa.Integer, primary_key=True),
         sa.Column("index", sa.BigInteger, primary_key=True),
         sa.Column("value", sa.LargeBinary, nullable=False),
     )
+
     op.create_table(
         "witnessed_heads",
         sa.Column("size", sa.BigInteger, primary_key=True, autoincrement=False),

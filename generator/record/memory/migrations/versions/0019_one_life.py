@@ -18,6 +18,7 @@ def upgrade() -> None:
         sa.Column("assets", sa.Text, nullable=False),
     )
     op.create_index("venues_by_time", "venues", ["minutes", "at_ms"])
+
     op.create_table(
         "sealed",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -35,6 +36,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("kind", "start_ms", "horizon"),
     )
     op.create_index("sealed_by_phase", "sealed", ["kind", "phase"])
+
     op.create_table(
         "bars",
         sa.Column("id", sa.Integer, primary_key=True),
