@@ -85,6 +85,7 @@ def choose(payment: LostPayment, product: Product | None, *, take_all: bool, ask
 def _take_all_in(settings: GatewaySettings, chosen: Sequence[tuple[LostPayment, str]]) -> int:
     """Take in one after the other, and return how many were not; each that was is durable."""
     failed = 0
+    # One that fails leaves the others to be taken in: each is money that somebody paid.
     for payment, product_id in chosen:
         try:
             _take_in(settings, payment.txid, product_id)

@@ -114,12 +114,14 @@ def find_open_question(origin: str | None, site: Path) -> tuple[str, str]:
     """
     body = published_json(Published(origin or site), DAILY_JSON)
     questions = body.get("questions") if isinstance(body, dict) else None
+
     for question in questions if isinstance(questions, list) else ():
         name = (
             str(question.get("question_id")) if isinstance(question, dict) and question.get("phase") == "open" else ""
         )
         if is_daily(name) and closes_at(name) > datetime.now(UTC):
             return name, str(question.get("closes"))
+
     raise GeneratorError(
         "no daily question takes answers now; one is asked at 13:00 UTC and closes at 12:00 the next day"
     )
@@ -242,6 +244,7 @@ def _ask(url: str, headers: Mapping[str, str] | None = None) -> Any:
         raise GeneratorError(unreachable(url.partition("?")[0], error)) from None
     except (OSError, ValueError, http.client.HTTPException) as error:
         raise GeneratorError(f"{url.partition('?')[0]} takes no ballots: {error}") from None
+
     if status != HTTPStatus.OK:
         detail = answer.get("detail") if isinstance(answer, dict) else None
         raise GeneratorError(f"the ballot is not taken: {detail or f'HTTP {status}'}")

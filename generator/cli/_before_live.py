@@ -86,16 +86,20 @@ def _chain(gateway: GatewaySettings, now: datetime) -> Iterator[Check]:
     if gateway.algod_url is None:
         yield Check("payee", None, "EMI_ALGOD_URL is not set")
         return
+
     network = gateway.chain_network
     token = {"X-Algo-API-Token": gateway.algod_token.get_secret_value()} if gateway.algod_token else {}
     params = _ask(f"{gateway.algod_url}/v2/transactions/params", token)
     if params.status != HTTPStatus.OK:
         yield Check("algod", False, f"{params.fault or params.status}; another node, or its token")
         return
+
+    # A node of another network would confirm payments that the payee never gets.
     same = params.body.get("genesis-hash") == network.genesis_hash
     found = network.name if same else f"is of another network than {network.name}; set EMI_ALGOD_URL"
     yield Check("algod", same, found)
     yield from _payee(gateway, _ask(f"{gateway.algod_url}/v2/accounts/{gateway.payee}", token))
+
     if gateway.indexer_url is not None:
         yield _clock(gateway, now)
 

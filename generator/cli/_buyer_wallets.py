@@ -41,11 +41,14 @@ def make(target: Path, npm: str, environment: Mapping[str, str]) -> Path:
     found = shutil.which(npm)
     if found is None:
         raise GeneratorError(f"{npm} is not on this machine; install Node.js with npm (apt install npm)")
+
     try:
         target = target.absolute()  # the tools run in a folder of their own
         target.mkdir(mode=0o755, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".building-", dir=target) as name:
             packed = gzip.compress(_bundle(Path(name), found, environment), 9, mtime=0)
+
+        # The gateway may read the old file meanwhile: the new one takes its name when it is on the disk.
         draft = target / f".{SCRIPT}.part"
         with draft.open("wb") as out:
             out.write(packed)
@@ -60,12 +63,15 @@ def _bundle(work: Path, npm: str, environment: Mapping[str, str]) -> bytes:
     sources = resources.files("generator.cli").joinpath("wallets")
     for name in SOURCES:
         (work / name).write_bytes(sources.joinpath(name).read_bytes())
+
+    # No script of a package runs here: only what the lock file names is unpacked.
     quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]
     _run([npm, "ci", *quiet], work, environment, INSTALL_S)
     esbuild = ["entry.js", "--bundle", "--format=esm", "--platform=browser", "--minify", "--define:global=globalThis"]
     _run(
         [str(work / "node_modules" / ".bin" / "esbuild"), *esbuild, f"--outfile={BUNDLE}"], work, environment, BUNDLE_S
     )
+
     content = (work / BUNDLE).read_bytes()
     if len(content) < SMALLEST:
         raise GeneratorError(f"buyer wallets not built: the bundle has only {len(content)} bytes")
@@ -89,6 +95,7 @@ def _run(command: Sequence[str], work: Path, environment: Mapping[str, str], tim
         )
     except subprocess.TimeoutExpired as error:
         raise GeneratorError(f"buyer wallets not built: {what} took longer than {timeout_s:g} s") from error
+
     if done.returncode != 0:
         lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
         raise GeneratorError(f"buyer wallets not built: {what} failed: {' / '.join(lines[-3:])[:300]}")

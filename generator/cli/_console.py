@@ -24,16 +24,20 @@ def set_up_logs(form: str) -> None:
         if form == "json"
         else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     )
+
     common: list[structlog.types.Processor] = [
         structlog.contextvars.merge_contextvars,  # the id of the request that is being answered
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
     ]
+
     structlog.configure(
         processors=[*common, renderer],
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
+
+    # Libraries log by the standard module: their lines take the same form.
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(

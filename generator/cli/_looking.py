@@ -276,6 +276,7 @@ def _release(status: str | None) -> tuple[Release | None, str | None]:
     if status is None:
         return None, "the site publishes no status.json"
     try:
+        # A source that answers without a price is asked and not well.
         body = read_json(status)
         rows = body["sources"]
         asked = {row["name"] for row in rows}
@@ -291,6 +292,7 @@ def _release(status: str | None) -> tuple[Release | None, str | None]:
 def _gateway(origin: str, within_s: float) -> Gateway:
     """Ask the gateway itself; 503 is an answer too."""
     _, body = answer_of(f"{origin}/readyz", within_s)
+
     facts = read_json(body)
     return Gateway(
         vault_age_s=facts["vault_age_seconds"],

@@ -75,6 +75,8 @@ class Notifier:
             )
         except OSError as error:
             return f"{COMMAND} cannot be run: {error.strerror}"
+
+        # It may have started others: at the end of its time the whole group goes.
         try:
             process.communicate(content, timeout=self._within_s)
         except subprocess.TimeoutExpired:
@@ -122,6 +124,7 @@ def fault_url(ping_url: str) -> str:
 def _request(url: str, content: bytes | None, timeout_s: float) -> str | None:
     headers: Mapping[str, str] = {"User-Agent": "emi", "Content-Type": "application/json"}
     request = urllib.request.Request(url, content, headers)  # noqa: S310  http or https, by the settings
+
     try:
         with urllib.request.urlopen(request, timeout=timeout_s):  # noqa: S310  as above
             return None

@@ -64,6 +64,7 @@ class Published:
                 number = str(status["generation"])
             except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):
                 return
+
             if number.isdigit():
                 self._release = f"/g/{number}"
         elif (self.where / "current").is_symlink():
@@ -160,8 +161,10 @@ def fetch(
     asking = threading.Thread(
         target=lambda: answers.append(_answer_or_error(url, timeout_s, headers, whole_s)), daemon=True
     )
+
     asking.start()
     asking.join(whole_s)
+
     answer = answers[0] if answers else TimeoutError(f"no whole answer within {whole_s:g} s")
     if isinstance(answer, Exception):
         raise answer
@@ -184,6 +187,7 @@ def answer_of(
     asked = {"User-Agent": "emi", **(headers or {})}
     request = urllib.request.Request(url, headers=asked)  # noqa: S310  an origin that the operator names
     until = time.monotonic() + whole_s
+
     try:
         context = trusted() if request.type == "https" else None
         opener = _opener(request.type, proxy_for(request.full_url), context)

@@ -93,6 +93,7 @@ def _check_kubernetes(environment: Mapping[str, str]) -> None:
         for name, value in environment.items()
         if _OF_A_SERVICE.fullmatch(name) or (name == "EMI_PORT" and _URL_OF_A_SERVICE.match(value))
     ]
+
     if added:
         raise GeneratorError(
             f"environment: {', '.join(sorted(added))}: Kubernetes adds these for a Service named 'emi', they are no "
@@ -103,9 +104,12 @@ def _check_kubernetes(environment: Mapping[str, str]) -> None:
 def _load(kind: Callable[..., Settings], flags: Mapping[str, Any]) -> Settings:
     _check_kubernetes(os.environ)
     known = known_names()
+
+    # What is not known is named before a value is judged: it may be the misspelt one.
     for name in os.environ:
         if name.startswith(PREFIX):
             _check_known(name.upper(), known, "environment")
+
     values = _tree(_file(), known) | {name: value for name, value in flags.items() if value is not None}
     try:
         return kind(**values)

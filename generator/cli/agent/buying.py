@@ -108,10 +108,14 @@ class Buyer:
     async def _buy(self, product: Product, most: int, purchase_id: str) -> Purchased:
         purchases = PurchaseFolder(self._home(purchase_id) / "payments")
         done = _settled(purchases, self._home(purchase_id))
+
+        # The same id again is the same purchase: its answer, and never a second payment.
         if done is not None:
             if done.product != product.id:
                 raise ToolError(f"purchase {purchase_id} was for {done.product}; take another id for another product")
             return self._answer(done, purchase_id, paid_now=False)
+
+        # Without a wallet the host pays: what it signed before is sent again, else it is asked.
         if self._wallet is None:
             _refuse_other_product(purchases, self._home(purchase_id), product)
             presented = purchases.unfinished(self._url(product))
@@ -251,6 +255,7 @@ class Buyer:
 
     def _signed(self, product: Product, payload: Mapping[str, Any]) -> Purchase:
         """Return a payment of the caller's as it is kept; ToolError where it is none, and then nothing is sent."""
+        # Built before anything is sent: a payment that cannot be kept is not made.
         try:
             group = payload["payload"]["paymentGroup"]
             item = parse_item(base64.b64decode(group[payload["payload"]["paymentIndex"]]))
@@ -363,6 +368,7 @@ def pages_of(text: str) -> list[str]:
     [2000, 1000]
     """
     pages = [""]
+
     size = 0
     for letter in text:
         weight = len(letter.encode())

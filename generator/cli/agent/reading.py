@@ -76,6 +76,7 @@ class Reader:
         body = await self._reasoning(asset)
         ranges = part_of(body, "reasoning", "ranges")
         move = part_of(body, "reasoning", "move")
+
         return self._dated(
             HowFar,
             body,
@@ -91,6 +92,7 @@ class Reader:
         """Return the brain's chances for an asset, and the facts that are known of it."""
         body = await self._reasoning(asset)
         said = at(body, "reasoning")
+
         return self._dated(
             Why,
             body,
@@ -111,6 +113,7 @@ class Reader:
         asked = part_of(body, "open_round")
         live = part_of(body, "round")
         brain = at(body, "brain_snapshot")
+
         return self._dated(
             ArenaRound,
             body,
@@ -182,12 +185,15 @@ class Reader:
         """Return a body that is still valid; ToolError says since when it is stale."""
         body = await self.fetch(path)
         until = at(body, "freshness", "valid_until")
+
         try:
             valid_until = datetime.fromisoformat(until)
         except (TypeError, ValueError):
             raise _unreadable("freshness.valid_until") from None
         if valid_until.tzinfo is None:
             raise _unreadable("freshness.valid_until")
+
+        # An agent has no page that greys out: of stale numbers it gets none.
         if self.now() > valid_until:
             raise ToolError(
                 f"stale since {until}: the service has published nothing newer. Do not reason on older numbers; "
@@ -198,6 +204,7 @@ class Reader:
     def _dated(self, kind: type[AnswerT], body: Any, **fields: Any) -> AnswerT:
         """Make an answer with its time; ToolError where the body has another form."""
         replay = body.get("replay")
+
         try:
             return kind(
                 as_of=at(body, "freshness", "generated_at") if replay is None else at(replay, "market_time"),

@@ -96,6 +96,7 @@ class AgentServer:
 
     async def _answer(self, name: str, given: Mapping[str, Any]) -> BaseModel:
         reader = self._reader
+
         tools: dict[str, Callable[[], Awaitable[BaseModel]]] = {
             "market_now": lambda: reader.market_now(given.get("asset")),
             "how_far": lambda: reader.how_far(given["asset"]),
@@ -169,6 +170,7 @@ def _tool(name: str) -> types.Tool:
     payment in `_meta` may be a second one, so no host may take `buy` for idempotent.
     """
     row = _ROWS[name]
+
     return types.Tool(
         name=name,
         title=row.title,

@@ -107,6 +107,8 @@ class Spending:
             return {}
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise GeneratorError(f"{path} cannot be read, so nothing is bought: {error}") from error
+
+        # An amount that was edited by hand could raise a cap.
         if not all(type(one.amount_atomic) is int and one.amount_atomic >= 0 for one in known.values()):
             raise GeneratorError(f"{path} cannot be read, so nothing is bought: an amount is not a number")
         return known
@@ -120,6 +122,7 @@ class Spending:
 def held(folder: Path, name: str, patience_s: float = PATIENCE_S) -> Iterator[None]:
     """Hold a lock between processes for a few milliseconds' work; GeneratorError where another keeps it too long."""
     until = time.monotonic() + patience_s
+
     while True:
         lock = StateLock(folder, name)
         try:
@@ -129,6 +132,8 @@ def held(folder: Path, name: str, patience_s: float = PATIENCE_S) -> Iterator[No
             if time.monotonic() > until:
                 raise GeneratorError(f"process {taken.pid} keeps {folder / name} locked; nothing was paid") from taken
             time.sleep(POLL_S)
+
+    # Held: whatever happens in the block, the next process gets it.
     try:
         yield
     finally:

@@ -36,7 +36,9 @@ def failures(purchase: Purchase, answer: WebAnswer) -> list[str]:
 def _of_the_receipt(purchase: Purchase, receipt: dict[str, Any] | None) -> list[str]:
     if receipt is None:
         return ["there is no receipt (PAYMENT-RESPONSE)"]
+
     found: list[str] = []
+
     if receipt.get("success") is not True:
         found.append("the receipt does not say success")
     if receipt.get("transaction") != purchase.txid:
@@ -54,9 +56,11 @@ def _of_the_body(purchase: Purchase, answer: WebAnswer) -> list[str]:
         found.append("the quote is not known (signed by an earlier version)")
     elif hashlib.sha256(answer.content).hexdigest() != purchase.sha256:
         found.append("the SHA-256 of the body is not the quoted one")
+
     body = answer.json()
     if not isinstance(body, dict):
         return [*found, "the body is not a JSON object"]
+
     if body.get("snapshotId") != purchase.snapshot_id:
         found.append("the body is of another snapshot than the quote")
     if purchase.product is not None and body.get("endpoint") != purchase.product:

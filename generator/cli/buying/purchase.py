@@ -119,11 +119,14 @@ async def _earlier(order: Order, context: Context) -> Purchase | None:
     """Return the payment of an earlier run that has to be finished first, None when there is none."""
     while (found := context.purchases.unfinished(order.url)) is not None:
         finding = await look_up(context.web, order.node_url, found)
+
+        # Only one that cannot settle any more makes room for another payment.
         if finding.state != "never":
             _say(
                 f"payment {found.txid} of an earlier run is not finished ({finding.words}): sending the same one again"
             )
             return found
+
         context.purchases.keep(replace(found, status="refused"))
         _say(f"payment {found.txid} of an earlier run never settled: {finding.words}")
     return None
@@ -211,12 +214,14 @@ def _agree(order: Order, context: Context, payee: str) -> None:
 
 async def _fund(order: Order, context: Context, payer: str) -> None:
     url = f"{order.devnet_url}/wallet/fund?address={payer}"
+
     try:
         answer = await context.web.get(url)
     except Unanswered as problem:
         raise OfferRefused(
             f"the devnet's faucet at {order.devnet_url} does not answer ({problem}); name it with --devnet-url"
         ) from problem
+
     if answer.status != 200:
         raise OfferRefused(
             f"the devnet's faucet answered {answer.status}; {answer.reason()}; name the devnet with --devnet-url"

@@ -206,6 +206,7 @@ def _number(day: str) -> int:
 
 def hours_in(data: bytes) -> list[LadderHour]:
     """Return the hours of the file that reveals a day."""
+    # Of an hour in its file there is no more to come: it is judged, and was made before it began.
     return [
         LadderHour(
             start_ms=ms_of(hour["ladder"]["start"]),

@@ -166,7 +166,7 @@ class ChainBallots:
             "limit": str(PAGE),
         }
 
-        # The first look goes back some rounds, for what arrived while this process was down.
+        # The first query goes back some rounds, for what arrived while this process was down.
         if self._from is None:
             answer = _object(await self._ask("/v2/transactions", {**query, "limit": "1"}))
             self._from = max(0, _whole(answer.get("current-round")) - FIRST_QUERY_ROUNDS)

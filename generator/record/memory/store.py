@@ -131,8 +131,8 @@ class Memory:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        # Thousands of ticks of a backtest: to commit each would take a hundred times as long.
         """Make many ticks one transaction: all of them are stored, or none; the running totals once, at its end."""
+        # Thousands of ticks of a backtest: to commit each would take a hundred times as long.
         with self.writing() as connection:
             self._outer = connection
             try:
