@@ -51,17 +51,6 @@ class ScoreRow(NamedTuple):
     provisional: bool
 
 
-class PatternRow(NamedTuple):
-    """How often brain and people were right in one kind of round."""
-
-    when: str
-    rounds: int
-    brain: str
-    people: str
-    both_wrong: str
-    finding: str
-
-
 class Voters(NamedTuple):
     """Leaderboard and patterns of the teacher-lessons answer."""
 
@@ -72,7 +61,7 @@ class Voters(NamedTuple):
     counted: int
     too_few: int
     note: str
-    patterns: tuple[PatternRow, ...]
+    patterns: tuple[TeacherPattern, ...]
 
 
 class CrowdRow(NamedTuple):
@@ -124,7 +113,7 @@ def voters(body: TeacherLessonsResponse) -> Voters:
         counted=board.voters,
         too_few=board.below_30,
         note=board.note,
-        patterns=tuple(map(_pattern, body.patterns)),
+        patterns=body.patterns,
     )
 
 
@@ -173,17 +162,6 @@ def chances_words(chances: CrowdChances) -> str:
             given = f"{count(n, f'{who} vote')} gave chances"
             sentences.append(f"{given}, on average up {up}, small move {small}, down {down}.")
     return " ".join(sentences)
-
-
-def _pattern(pattern: TeacherPattern) -> PatternRow:
-    return PatternRow(
-        when=pattern.when,
-        rounds=pattern.rounds,
-        brain=share(pattern.brain),
-        people=share(pattern.crowd),
-        both_wrong=share(pattern.both_wrong),
-        finding=pattern.finding,
-    )
 
 
 def crowd_words(ctx: Tick) -> str:
