@@ -145,6 +145,7 @@ class BallotDesk:
         self._clients = clients
         self._problems = problems
         self._free = free_vote
+
         per_minute = max(PER_MINUTE, PER_VOTER * settings.free_votes_per_address)
         self._rate = RateLimit(min(per_minute, settings.rate_limit_per_minute), clock)
         self._running = 0
@@ -153,12 +154,14 @@ class BallotDesk:
         """Prepare a ballot, or take one."""
         if request.method == "OPTIONS":
             return preflight()
+
         try:
             content = await self._answer(request)
         except BallotAnswer as answer:
             return self._problems.make(
                 request.url.path, answer.status, answer.text, retry_s=answer.retry_s, reason=answer.reason
             )
+
         headers = {"cache-control": "no-store", "vary": "X-Ballot", "x-content-type-options": "nosniff"}
         return JSONResponse(content, headers=headers)
 

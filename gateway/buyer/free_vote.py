@@ -183,6 +183,8 @@ class FreeVote:
         freed_ms = taking.closes_ms - FREED_BEFORE_CLOSE_MS
         until_ms = freed_ms if why is NoPlace.NEWCOMERS else taking.closes_ms
         wait_s = max(1, math.ceil((until_ms - self._now_ms()) / 1000))
+
+        # A newcomer may come again when places are freed; the others wait for the next round.
         reason = "too_many" if why in TOO_MANY else "full"
         text = NO_PLACE[why].format(
             freed=_time(freed_ms),
@@ -230,6 +232,7 @@ class _EarlierVoters:
             if not self._complained and not isinstance(error, FileNotFoundError):
                 log.warning("the earlier voters in the inbox cannot be read", reason=str(error))
                 self._complained = True
+
         return voter in self._keys
 
 
@@ -240,6 +243,7 @@ def _time(at_ms: int) -> datetime:
 def add_file(folder: Path, name: str, data: bytes) -> None:
     """Add a file in one step and keep one that is there; this user may be unable to list or remove others."""
     draft = folder / f".{name}.{secrets.token_hex(4)}.tmp"
+
     try:
         with draft.open("xb") as file:
             os.fchmod(file.fileno(), 0o640)  # the generator of another user reads it by the folder's group

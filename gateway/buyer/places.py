@@ -257,6 +257,7 @@ class Places:
         except OSError as error:
             self._complain(error)
             return None
+
         file = FileIO(descriptor, "r+b")
         try:
             _lock(file, self._lock_steps)

@@ -125,6 +125,7 @@ def _lease(product: str, payer: str, attempt: str) -> bytes | None:
 def _answer(quote: Challenge, payer: str, account: Account, network: Network) -> dict[str, Any]:
     accepted = quote.required["accepts"][0]
     price = int(accepted["amount"])
+
     return {
         "product": quote.product.id,
         "path": quote.product.path,

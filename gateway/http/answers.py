@@ -146,6 +146,7 @@ class Problems:
     ) -> Response:
         """Make a problem document about a request for a path, see `problem`; `retry_s` becomes Retry-After."""
         retry = {} if retry_s is None else {"retry-after": str(retry_s)}
+
         return problem(
             status,
             detail,

@@ -290,6 +290,7 @@ class _Assembly:
             if doubt.known
         ]
         lost = sum(share for share, is_sound in known if not is_sound)
+
         if mean is None or not lost:
             return mean
         return mean * (1.0 - lost / len(known))
@@ -305,6 +306,7 @@ class _Assembly:
             missing.append(readings.NO_BOOK)
         if pressure.state is DerivativesState.UNAVAILABLE:
             missing += pressure.limitations
+
         return (*missing, *self.doubt[column].reasons)
 
     def _market_limits(self) -> tuple[str, ...]:
@@ -323,6 +325,7 @@ class _Assembly:
             end = day_and_clock(end_ms, now_ms)
             minutes = (end_ms - begin_ms) // MINUTE_MS
             missing.append(readings.HOLE.format(begin=begin, end=end, minutes=minutes))
+
         counters = self.measures.counters
         if counters.gaps > counters.bars // 20:
             missing.append(readings.GAPS)

@@ -97,6 +97,7 @@ class Facts:
             labels.interest_text(derivatives),
             labels.BOOK[leans[_BOOK]],
         )
+
         called = _CALLED[call]
         return tuple(
             Evidence(family, _side(lean, called), _POINTS[lean], text)

@@ -151,6 +151,7 @@ class Past:
         NaN where less than half of them is known.
         """
         end = t_ms // HOUR_MS * HOUR - 1
+
         if end not in self._edges:
             high = self._week.last(end, DAY, HIGH)
             low = self._week.last(end, DAY, LOW)

@@ -105,6 +105,7 @@ class Forecasts(Columns[Forecast | None]):
     def _forecast(self, column: int) -> Forecast | None:
         if not self.sound[column]:
             return None
+
         return Forecast(
             asset=self._assets[column],
             horizon_minutes=self._minutes,

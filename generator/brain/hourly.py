@@ -40,11 +40,13 @@ class Hours:
         self.full = np.flatnonzero((frame.t + frame.interval_ms) % HOUR_MS == 0)  # rows that end an hour
         self.t_ms = frame.t[self.full] + frame.interval_ms - HOUR_MS  # when each of these hours began
         coins = len(frame.assets)
+
         self._moves = Moves(coins, HOUR_MS)
         self._record = Record(coins + 1, HOUR_MS)
         self._side = Side(coins + 1, bars_an_hour=1)
         self._highlights = Highlights(coins, HOUR_MS)
         self._situations = Situations(HOUR_MS)
+
         if len(self.full):
             self._follow(frame)
 

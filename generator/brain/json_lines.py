@@ -103,6 +103,7 @@ def _answer(t_ms: int, reading: BrainReading, arena: Iterable[Forecast | None]) 
     outlook = astuple(reading.outlook) if reading.outlook else (None,) * len(HORIZONS)
     chances = reading.regime.holding
     assets = zip(reading.assets.items(), arena, strict=True)
+
     return {
         "t": t_ms,
         "regime": READ_REGIME[reading.regime.label],

@@ -117,12 +117,15 @@ def began_calm(hours: FloatArray, words: FloatArray) -> tuple[int, int] | None:
     sizes = np.nan_to_num(np.abs(hours[1:]), nan=-1.0)
     before = words[:-1]
     rated = np.isfinite(before) & (before != swings.UNKNOWN) & (sizes >= 0.0)
+
+    # Largest first, and each on a day of its own: one rough day must not be counted many times.
     picked: list[int] = []
     for hour in np.argsort(-np.where(rated, sizes, -1.0), kind="stable").tolist():
         if len(picked) == _LARGEST or not rated[hour]:
             break
         if all(abs(hour - other) >= DAY for other in picked):
             picked.append(hour)
+
     if len(picked) < _LARGEST:
         return None
     calm = np.isin(before[picked], (swings.CALM, swings.NORMAL))

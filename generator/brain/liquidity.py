@@ -48,6 +48,7 @@ class Liquidity(Part):
         self.age = np.full(assets, 1e6)
         self.imbalance = np.zeros((1, assets))
         self.imbalance_age = np.full(assets, 1e6)
+
         self._alpha = rates((6,), 2)
         self._alpha_level = rates((3,), 2)
         self._alpha_week = rates((7 * DAY_BARS,), 2)

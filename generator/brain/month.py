@@ -158,6 +158,7 @@ def _ranks(
 ) -> dict[str, MonthRank]:
     """Rank each measure of now among the hours before."""
     day_moves = np.full_like(closes, np.nan)
+
     day_moves[DAY:] = closes[DAY:] / closes[:-DAY] - 1.0
     series = {
         "dispersion": _spread(day_moves),

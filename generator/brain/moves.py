@@ -234,6 +234,7 @@ def _summed(values: FloatArray, size: int) -> FloatArray:
     """Return the sum of the last `size` rows at each row that has as many before it, by doubling."""
     total = np.zeros_like(values)
     ahead = 0  # rows already in `total`, the newest of all
+
     power, width = values, 1
     while width <= size:
         if size & width:
@@ -241,6 +242,7 @@ def _summed(values: FloatArray, size: int) -> FloatArray:
             ahead += width
         power = power + _back(power, width)
         width *= 2
+
     return total
 
 

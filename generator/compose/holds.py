@@ -55,6 +55,7 @@ class RegimeReliability(Body):
 def regime_record(record: HoldRecord) -> RegimeRecord:
     """Publish the live record."""
     live = record.live
+
     return RegimeRecord(
         chances_kind=record.kind,
         hours=live.hours,

@@ -204,9 +204,11 @@ def day_ahead(ctx: TickContext) -> DayAhead | None:
     frame = month_of(ctx)
     if frame is None:
         return None
+
     market_ms = ctx.observation.market_ms
     first = market_ms // HOUR_MS + 1
     assets = {asset: _hours(hours) for asset, hours in usual_hours(frame, market_ms).items()}
+
     return DayAhead(
         text=texts.DAY_AHEAD,
         starts=tuple(iso((first + place) * HOUR_MS) for place in range(_HOURS)),
@@ -232,6 +234,7 @@ def pair_rows(ctx: TickContext) -> tuple[PairRow, ...]:
     frame = month_of(ctx)
     if frame is None:
         return ()
+
     return tuple(
         PairRow(
             pair=f"{pair.first}/{pair.second}",

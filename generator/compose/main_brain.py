@@ -305,6 +305,7 @@ def paid_main_brain(ctx: Tick) -> X402MainBrainPaidResponse:
 def brain_summary(ctx: Tick) -> BrainSummary:
     """Compose the brain's overall state in words and counts."""
     now = brain(ctx)
+
     return BrainSummary(
         direction=now.direction,
         call=now.call,

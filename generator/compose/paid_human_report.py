@@ -92,6 +92,7 @@ def report(ctx: Tick) -> HumanReport:
         part.name.lower(): ReportSection(heading=part.value, text=texts[part]) if part in texts else None
         for part in Part
     }
+
     return HumanReport(
         title=headline(ctx.report),
         as_of=as_of(ctx),
@@ -119,6 +120,7 @@ def _asset(ctx: Tick, asset: str) -> ReportAsset:
     read = reading_of(ctx, asset)
     moved = change(seen.change_24h_percent)
     usual = None if read is None or read.facts.usual_day is None else fixed(100 * read.facts.usual_day, 2)
+
     return ReportAsset(
         asset=asset,
         name=ASSET_NAMES[asset],

@@ -94,6 +94,7 @@ def _price(month: Month, name: str) -> Plot:
     """Compose the price over the last five days, with the side of the market."""
     closes = month.closes[-1::-_PRICE_STEP, ASSETS.index(DEFAULT_ASSET)][:POINTS][::-1]
     times = month.hours_ms[-1::-_PRICE_STEP][:POINTS][::-1]
+
     return Plot(
         name="price",
         part="happened",
@@ -120,6 +121,7 @@ def _calibration(ctx: TickContext) -> Iterator[Plot]:
     bins = [
         each for each in ctx.arena.hourly_record.move.bins if each.hit is not None and each.said_percent is not None
     ]
+
     if bins:
         yield Plot(
             name="calibration",

@@ -36,6 +36,7 @@ def report_facts(ctx: TickContext, market: MarketFacts) -> ReportFacts:
     counts = month.counts if month else None
     large = counts.large_hours if counts else None
     held, in_backtest = _held(ctx)
+
     return ReportFacts(
         **{name: getattr(market, name) for name in _MARKET},
         correlation=month.ranks["correlation"].now if month else None,
@@ -143,9 +144,12 @@ def _yesterday(ctx: TickContext) -> Yesterday | None:
     day = ctx.arena.day_of_ranges
     if day is None:
         return None
+
+    # Of a replay, hours are named at the market's time, not at that of the machine.
     due_ms = day.due_ms
     if due_ms is not None and ctx.freshness.offset_ms:
         due_ms = ctx.freshness.priced_ms(due_ms)
+
     return Yesterday(
         due_ms=due_ms,
         low=day.low,

@@ -291,6 +291,7 @@ def score_limits(*records: ForecastScores, rounds_ended: int = 0) -> tuple[str, 
             limits.append(NO_ROUND_COUNTS.format(ended=rounds_ended))
         else:
             limits.append(NO_ROUND_ENDED)
+
     return tuple(limits)
 
 

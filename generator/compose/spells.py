@@ -230,6 +230,7 @@ def _ended_by(month: Month, like: Sequence[Spell], steps: Sequence[Spell]) -> En
     """
     changes = [spell.end_ms for spell in steps if spell.came_next not in {None, UNRATED}]
     counts: Counter[str] = Counter()
+
     for spell in like:
         sharp = None if spell.came_next is None else month.is_sharp(spell.end_ms)
         if sharp is None:

@@ -77,6 +77,7 @@ def without(part: str, weights: Weights, assets: tuple[str, ...]) -> Engine:
     """Return a brain without one of `PARTS`."""
     engine = Engine(weights, assets)
     new = PARTS[part](weights, len(assets))
+
     if isinstance(new, Outlook):
         engine.replace(engine.outlook, new)
         engine.outlook = new

@@ -243,6 +243,7 @@ def movement(hours: FullHours) -> Movement:
     known = np.isfinite(move) & np.isfinite(hours.chance)
     climate = _climate(hours, outside, known)
     day = np.broadcast_to(hours.day[:, None], known.shape)
+
     return Movement(
         said=hours.chance[known],
         base=hours.base[known],
@@ -342,6 +343,7 @@ def pooled(parts: list[FullHours]) -> FullHours:
         first + at * DAY_MS + (part.t - part.t[0] // DAY_MS * DAY_MS) for at, part in zip(starts, parts, strict=False)
     ]
     joined = partial(_joined, parts)
+
     return FullHours(
         t=np.concatenate(times),
         move=joined("move", 1),

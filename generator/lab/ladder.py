@@ -172,6 +172,7 @@ def edges_after(frame: BarFrame, at: Days) -> FloatArray:
             if end <= len(close) and frame.t[end - 1] - frame.t[row] == ahead * BAR_MS:
                 out[0, horizon, place] = high[row + 1 : end].max(axis=0) - close[row]
                 out[1, horizon, place] = low[row + 1 : end].min(axis=0) - close[row]
+
     return out
 
 
@@ -229,6 +230,7 @@ def _climate(t: Days, came: FloatArray) -> FloatArray:
     for row, hour in enumerate(hours.tolist()):
         for horizon, length in enumerate(ahead):
             first, last = np.searchsorted(hours, (hour - length - _CLIMATE_HOURS + 1, hour - length + 1))
+
             past = came[:, :, horizon, :, first:last]
             if not past.shape[-2]:
                 continue

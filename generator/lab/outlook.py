@@ -139,6 +139,7 @@ def reached_after(frame: BarFrame, at: npt.NDArray[np.int64]) -> FloatArray:
     bars = clean_fields(frame.fields)
     after = np.minimum(at + 1, len(frame.t) - 1)
     ways = []
+
     for ahead in HORIZON_BARS:
         fits = (at + ahead < len(frame))[:, None]
         highest = _rolling(bars.top, ahead)[after]

@@ -39,6 +39,7 @@ def state_of(engine: Engine) -> State:
     """Return what is said of the market after the last bar."""
     day = engine.moves.moves[3, :-1]
     known = max(int(np.count_nonzero(np.isfinite(day))), 1)
+
     return State(
         label=int(engine.label.label[-1]),
         side=int(engine.side.side[-1]),
@@ -199,6 +200,7 @@ def _rows_of_held(held: Held, days: float) -> list[Row]:
     said = 100.0 * float(held.said.mean())
     came = 100.0 * float(held.came.mean())
     best = min(held.climate, held.persistence)
+
     return [
         (
             "still stands in four hours: said, came, %",

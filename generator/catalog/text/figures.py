@@ -266,6 +266,7 @@ def span(days: float) -> str:
         return "a day"
     if days >= 360:
         return "a year"
+
     if days >= 2 * _DAYS_A_MONTH:
         return f"{in_words(int(days // _DAYS_A_MONTH))} months"
     if days >= 14:

@@ -172,6 +172,7 @@ def ranks_sentence(ranks: Mapping[str, float | None], hours: int) -> str:
             found.append(highest if rank >= _HIGHEST else high)
         else:
             found.append(lowest if rank <= 100 - _HIGHEST else low)
+
     if found:
         return f"What stands out of {last(hours / 24)}: {listed(found)}."
     if any(rank is not None for rank in ranks.values()):

@@ -286,6 +286,7 @@ def first_screen(facts: MarketFacts) -> str:
     """Return what follows the headline: the price, the next hour, that no direction is known, the coins."""
     is_open = facts.bitcoin is not None and not facts.is_stale
     direction = "Which way? Nobody knows, nor do we." if is_open else ""
+
     return joined(
         [
             BOOK.say("first_price", facts),
