@@ -39,6 +39,12 @@ const picture = (title, height, inner) => {
   return made;
 };
 
+// The day that lies so many hours from when a report was made, by its own clock.
+function dayAt(asOf, hours) {
+  const at = new Date(Date.parse(asOf) + 3_600_000 * hours);
+  return at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+}
+
 // Lines over places that are numbers; where the market was on a side, the ground says so.
 function lines(plot) {
   const values = plot.series.flatMap((one) => one.values).filter(known);
@@ -65,11 +71,13 @@ function lines(plot) {
     shape("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: up(y), y2: up(y) }),
     shape("text", { x: LEFT - 6, y: up(y) + 4, "text-anchor": "end" }, short(y)),
   ]);
+  const isDated = plot.as_of && plot.x_name === "hours from now";
+  const named = (x, place) => (place === 1 ? `${short(x)} ${plot.x_name}` : short(x));
   const feet = [first, (first + last) / 2, last].map((x, place) =>
     shape(
       "text",
       { x: across(x), y: HEIGHT - 14, "text-anchor": ["start", "middle", "end"][place] },
-      place === 1 ? `${short(x)} ${plot.x_name}` : short(x),
+      isDated ? dayAt(plot.as_of, x) : named(x, place),
     ),
   );
   const sides = (plot.states || []).flatMap((state, place, every) => {
@@ -134,7 +142,7 @@ function human(report) {
   for (const part of SECTIONS) {
     const section = report[part];
     if (section) made.push(head(3, section.heading), para(section.text));
-    made.push(...(report.plots || []).filter((one) => one.part === part).map(plotted));
+    made.push(...(report.plots || []).filter((one) => one.part === part).map((plot) => plotted({ ...plot, as_of: report.as_of })));
   }
   if (report.assets?.length)
     made.push(head(3, "Coin by coin"), {
