@@ -227,7 +227,10 @@ def test_a_late_script_moves_nothing_of_the_documentation(origin: str, browser: 
 
 @pytest.mark.parametrize(
     ("address", "key"),
-    [("/docs/free/#main-brain", "#object-coin-snapshot.price"), ("/docs/paid/#x402-atlas", "#x402-atlas.headline")],
+    [
+        ("/docs/free/#main-brain", "#object-coin-snapshot.price"),
+        ("/docs/paid/#x402-market-regime", "#x402-market-regime.confidence"),
+    ],
 )
 def test_a_key_of_an_example_answer_has_its_meaning_and_leads_to_its_row(
     origin: str, browser: Browser, address: str, key: str
@@ -235,7 +238,7 @@ def test_a_key_of_an_example_answer_has_its_meaning_and_leads_to_its_row(
     page = _page(browser, viewport={"width": 1280, "height": 900})
     page.goto(origin + address)
     section = page.locator(f'section[aria-labelledby="{address.partition("#")[2]}"]')
-    section.get_by_text("An answer").click()
+    section.locator("details").first.evaluate("(fold) => (fold.open = true)")
     link = section.locator(f'.code a[href$="{key}"]').first
 
     meaning = link.get_attribute("title")
@@ -284,7 +287,7 @@ def test_the_docs_search_send_requests_and_show_one_language_at_a_time(origin: s
     page.goto(origin + "/docs/free/#reasoning")
 
     section = page.locator('section[aria-labelledby="reasoning"]')
-    section.get_by_text("Programs").click()
+    section.locator("summary", has_text="Programs").click()
     section.get_by_role("tab", name="Python").click()
     page.select_option("select[name=path]", "/api/reasoning.php")
     page.select_option("select[name=asset]", "SOL")

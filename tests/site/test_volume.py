@@ -34,7 +34,7 @@ MOST: Final = {
     "/track-record/": 1_150,
     "/methodology/": 960,
     "/learn/": 780,
-    "/docs/paid/": 570,
+    "/docs/paid/": 590,
     "/docs/": 490,
     "/pricing/": 460,
     "/learn/practice/": 440,
