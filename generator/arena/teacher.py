@@ -14,6 +14,7 @@ from generator.arena.crowd import CrowdSums
 from generator.arena.ranges import NOTHING, Counts, RangeCase, RangeSums, new_cases
 from generator.arena.rates import ENOUGH, rate, shared
 from generator.arena.scores import Sums, track_record
+from generator.catalog.text import figures
 from generator.catalog.words import Consensus, PatternType, RoundPhase
 from generator.values.hours import PredictionMade
 from generator.values.rounds import Lesson, Round
@@ -126,8 +127,8 @@ def finding(name: str, sums: LessonSums) -> str:
     if rounds < ENOUGH:
         return f"{rounds} rounds: fewer than {ENOUGH}, too few to tell."
 
-    brain = f"{rate(sums.brain_hits, rounds).percent:.0f}%"
-    crowd = f"{rate(sums.crowd_hits, rounds).percent:.0f}%"
+    brain = figures.percent(rate(sums.brain_hits, rounds).percent, 0)
+    crowd = figures.percent(rate(sums.crowd_hits, rounds).percent, 0)
     if name == AGREED:
         return f"When both said the same they were right in {brain} of {rounds} rounds."
 

@@ -11,6 +11,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.endpoints import ENDPOINT_BY_ID
 from generator.catalog.formats import change, fixed, iso, share
 from generator.catalog.links import DOCS, METHODOLOGY
+from generator.catalog.text import figures
 from generator.catalog.text.answers import DISCLAIMER
 from generator.catalog.text.labels import DERIVATIVES
 from generator.catalog.thresholds import CONTRACTS_PERCENT, FLAT_PERCENT
@@ -228,7 +229,7 @@ def funding(seen: AssetObservation, pressure: Pressure) -> Funding | None:
 def who_pays(paid: Funding) -> str:
     """Say which side pays, and how much against the usual rate."""
     rate = paid.rate_8h_percent
-    amount = f"{abs(rate):.4f}% every 8 hours"
+    amount = f"{figures.percent(abs(rate), 4)} every 8 hours"
     usual = f"the usual {USUAL_PERCENT}%"
 
     if rate <= LITTLE_PAID:
@@ -269,7 +270,7 @@ def moved(price_change: float, contracts_change: float) -> str:
 
 
 def _up_or_down(change_percent: float) -> str:
-    return f"{'down' if change_percent < 0 else 'up'} {abs(change_percent):.2f}%"
+    return f"{'down' if change_percent < 0 else 'up'} {figures.percent(abs(change_percent), 2)}"
 
 
 def overall(assets: Iterable[DerivativesAsset]) -> tuple[words.OverallState | None, words.OverallVote | None]:

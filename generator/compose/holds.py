@@ -7,6 +7,7 @@ from generator.arena.rates import ENOUGH, enough, in_words, shared
 from generator.catalog.counts import quantity
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.formats import iso_or_none
+from generator.catalog.text import figures
 from generator.compose.body import Body, Percent, Score
 from generator.values.scores import CalibrationBin, Estimate, HoldRecord, HoldScores, Rate
 
@@ -94,7 +95,7 @@ def holds_statement(record: HoldRecord) -> str:
 
     said = (
         f"Of {scores.n} labels {in_words(scores.held)} still stood {_AHEAD} later; "
-        f"the chances said {scores.said_percent:.1f}%."
+        f"the chances said {figures.percent(scores.said_percent)}."
     )
     skills = (
         _skill(scores.climate_skill_percent, "past frequencies"),

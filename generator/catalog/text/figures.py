@@ -198,6 +198,11 @@ def day(ms: int) -> str:
     return f"{moment(ms):%-d %b, %H:%M}"
 
 
+def dated(ms: int) -> str:
+    """Write a moment with its year: 20 Nov 2026, 09:53."""
+    return f"{moment(ms):%-d %b %Y, %H:%M}"
+
+
 def left(ms: int) -> str:
     """Write a span of milliseconds as MM:SS; nothing is left below zero."""
     minutes, seconds = divmod(max(0, ms) // 1000, 60)

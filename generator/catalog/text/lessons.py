@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from generator.catalog.counts import quantity
+from generator.catalog.text import figures
 from generator.catalog.text.book import Book, Groups, Sentence, Slot, always, joined, known
 from generator.catalog.text.figures import size
 from generator.catalog.words import Prediction
@@ -148,7 +149,7 @@ def _side_of(votes: VoteCounts) -> str:
 
 def _moved(percent: float) -> str:
     """Write a move as a round counts it, with two decimals below ten percent."""
-    return f"{abs(percent):.2f}%" if abs(percent) < 9.995 else size(percent)
+    return figures.percent(abs(percent), 2) if abs(percent) < 9.995 else size(percent)
 
 
 ROUND_SLOTS: Final[dict[str, Slot[RoundFacts]]] = {
@@ -156,7 +157,7 @@ ROUND_SLOTS: Final[dict[str, Slot[RoundFacts]]] = {
     "span": lambda facts: "the hour" if facts.minutes == _HOUR_MINUTES else f"{facts.minutes} minutes",
     "rose": lambda facts: "rose" if facts.moved > 0 else "fell",
     "moved": lambda facts: _moved(facts.moved),
-    "band": lambda facts: f"{known(facts.band):.2f}%",
+    "band": lambda facts: figures.percent(known(facts.band), 2),
     "outcome": lambda facts: OUTCOME[facts.outcome],
     "hours": lambda facts: f"{known(facts.record).known:,}",
     "as_large": lambda facts: f"{known(facts.record).as_large:,}",

@@ -6,7 +6,7 @@ They share the report's facts and its sentences; a share is given from 30 cases 
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from generator.catalog.text import kept
+from generator.catalog.text import figures, kept
 from generator.catalog.text.book import Book, Groups, Sentence, always, joined, known
 from generator.catalog.text.headline import HEADLINE_GROUPS
 from generator.catalog.text.now import NOW_GROUPS
@@ -65,7 +65,7 @@ class PaidFacts(ReportFacts):
 def _percent(chance: float) -> str:
     if chance < 1:
         return "under 1%"
-    return "over 99%" if chance > 99 else f"{chance:.0f}%"
+    return "over 99%" if chance > 99 else figures.percent(chance, 0)
 
 
 def _parts(facts: PaidFacts) -> Parts:
@@ -176,7 +176,7 @@ PAID: Final[Book[PaidFacts]] = Book(
         "level": lambda facts: f"{known(facts.level).percent:g}%",
         "level_end": lambda facts: _percent(known(facts.level).end),
         "level_touch": lambda facts: _percent(known(facts.level).touch),
-        "third": lambda facts: f"{_parts(facts).third:.2f}%",
+        "third": lambda facts: figures.percent(_parts(facts).third, 2),
         "part_up": lambda facts: str(_parts(facts).up),
         "part_within": lambda facts: str(_parts(facts).within),
         "part_down": lambda facts: str(_parts(facts).down),

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from generator.arena.rates import rate
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS
-from generator.catalog.formats import moment
+from generator.catalog.text import figures
 from generator.catalog.text.figures import signed
 from generator.catalog.text.pictured import NAMES, PICTURED, PicturedDay
 from generator.site.charts.plot import WIDTH, Axis, Caption, Chart, Plane, Row, axis, row_chart, text
@@ -117,7 +117,7 @@ def _drawn(kind: str, day: Day, reach: float, source: Markup | str) -> Chart:
     parts += [plane.path("line other", zip(day.ends_ms, path, strict=True)) for path in day.paths.values()]
     parts.append(plane.path("line", zip(day.ends_ms, day.line, strict=True)))
     for at, anchor, x in ((first, "start", plane.left), (last, "end", plane.right)):
-        parts.append(text("tick", x, plane.bottom + 34, f"{moment(at):%-d %b, %H:%M}", anchor))
+        parts.append(text("tick", x, plane.bottom + 34, figures.day(at), anchor))
 
     changes = {asset: path[-1] for asset, path in day.paths.items()}
     caption = Caption(

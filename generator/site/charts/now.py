@@ -10,6 +10,7 @@ from generator.arena.outcome import change_bps
 from generator.arena.rates import enough, rate, share
 from generator.catalog.durations import DAY_MS
 from generator.catalog.formats import moment
+from generator.catalog.text import figures
 from generator.catalog.text.figures import BPS_DECIMALS, percent, price, signed
 from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, axis, svg, text
 from generator.values.rounds import Round
@@ -39,7 +40,7 @@ def live_round(
 
     moves = [(at, change_bps(start, value) / 100) for at, value in points]  # as it is published
     rows = [
-        (f"{moment(at):%H:%M}", price(value), signed(move, BPS_DECIMALS))
+        (figures.clock(at), price(value), signed(move, BPS_DECIMALS))
         for (at, value), (_, move) in zip(points, moves, strict=True)
     ]
     tips = [f"{when} UTC: {value}, {move}" for when, value, move in rows]
@@ -68,7 +69,7 @@ def _round_plane(live: Round, moves: Sequence[tuple[int, float]], band: float | 
     """Return a plane over the whole round, in its quarters, and a little more than every move and the band."""
     quarter_ms = (live.end_ms - live.start_ms) // 4
     times = range(live.start_ms, live.end_ms + 1, quarter_ms)
-    ticks = tuple((float(at), f"{moment(at):%H:%M}") for at in times)
+    ticks = tuple((float(at), figures.clock(at)) for at in times)
 
     reach = 1.25 * max(0.02, band or 0.0, *(abs(move) for _, move in moves))
     return Plane(

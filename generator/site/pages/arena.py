@@ -6,7 +6,8 @@ from markupsafe import Markup
 
 from generator.arena.rates import ENOUGH, enough, in_full, in_words, rate, share
 from generator.arena.voters import burst_shares, record_shares
-from generator.catalog.formats import chance_percent, moment
+from generator.catalog.formats import chance_percent
+from generator.catalog.text import figures
 from generator.catalog.text.figures import band, count, percent, price, signed_bps
 from generator.catalog.text.labels import NO_CALL, OUTCOME
 from generator.catalog.words import Call, Prediction
@@ -207,7 +208,7 @@ def burst_words(ctx: Tick) -> tuple[str, ...]:
 def _burst_words(burst: Burst) -> str:
     same, new = burst_shares(burst)
     return (
-        f"Burst: {count(burst.votes, 'vote')} came in the minute of {moment(burst.at_ms):%H:%M} UTC, "
+        f"Burst: {count(burst.votes, 'vote')} came in the minute of {figures.clock(burst.at_ms)} UTC, "
         f"{in_words(same)} of them for the same answer and {in_words(new)} from new addresses."
     )
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from generator.catalog.assets import ASSET_NAMES, DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS
-from generator.catalog.formats import moment
+from generator.catalog.text import figures
 from generator.catalog.text.figures import percent, signed, usd
 from generator.catalog.text.labels import REGIME
 from generator.catalog.words import RegimeLabel, SourceMode
@@ -104,6 +104,6 @@ def _realised(newest: PredictionMade | None, now_ms: int) -> Iterator[tuple[str,
     if ranges is None:
         return
 
-    hour = f"{moment(newest.start_ms):%H:%M} UTC"
+    hour = f"{figures.clock(newest.start_ms)} UTC"
     sigma = percent(ranges.last_day, 2)
     yield "realised volatility", f"over the day before {hour}, {NAME}'s realised volatility was {sigma} an hour"

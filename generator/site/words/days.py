@@ -8,7 +8,7 @@ from typing import Final
 from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS
 from generator.catalog.formats import moment
-from generator.catalog.text.figures import UNKNOWN, signed
+from generator.catalog.text.figures import UNKNOWN, dated, signed
 from generator.catalog.words import RegimeLabel
 from generator.values.hours import Hour
 
@@ -60,10 +60,10 @@ def _change(hours: Sequence[Hour]) -> str:
 
 def _priced(hours: Sequence[Hour]) -> str:
     """Name the market times of the prices where a replay dates the hours by another day."""
-    first, last = (moment(hour.market_ms) for hour in (hours[0], hours[-1]))
-    if first.date() == moment(hours[0].at_ms).date():
+    first = hours[0]
+    if moment(first.market_ms).date() == moment(first.at_ms).date():
         return ""
-    return f"{first:%-d %b %Y, %H:%M} to {last:%-d %b %Y, %H:%M} UTC"
+    return f"{dated(first.market_ms)} to {dated(hours[-1].market_ms)} UTC"
 
 
 def regime_of(hour: Hour) -> RegimeLabel:

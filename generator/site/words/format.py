@@ -2,7 +2,7 @@
 
 from markupsafe import Markup
 
-from generator.catalog.formats import iso, moment, ms_of
+from generator.catalog.formats import iso, ms_of
 from generator.catalog.text import figures
 from generator.catalog.text.figures import UNKNOWN
 
@@ -26,8 +26,7 @@ def when(at: int | str | None) -> Markup:
         return Markup("{}").format(UNKNOWN)
 
     ms = ms_of(at) if isinstance(at, str) else at
-    text = f"{moment(ms):%d %b %Y, %H:%M} UTC".lstrip("0")
-    return Markup('<time datetime="{}">{}</time>').format(iso(ms), text)
+    return Markup('<time datetime="{}">{} UTC</time>').format(iso(ms), figures.dated(ms))
 
 
 def clock(ms: int) -> Markup:

@@ -205,7 +205,7 @@ _FIGURES: Final[dict[str, Slot[ReportFacts]]] = {
     "usual_days": lambda facts: _count((facts.last_days or (0, 0, 0))[0]),
     "smaller_days": lambda facts: _count((facts.last_days or (0, 0, 0))[1]),
     "larger_days": lambda facts: _count((facts.last_days or (0, 0, 0))[2]),
-    "average_swing": lambda facts: f"{known(facts.average_swing):.0f}%",
+    "average_swing": lambda facts: figures.percent(known(facts.average_swing), 0),
     "mixed_away": lambda facts: f"{100 - round(known(facts.average_swing))}%",
 }
 
