@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from generator.catalog.links import HISTORY
+from generator.catalog.links import asset_path
 from generator.catalog.text.answers import DISCLAIMER
 from tests.outside.site_pages import BROWSED, ONE_OF_EACH, Browser, Page, a_market, expect
 
@@ -121,7 +121,7 @@ def test_the_keyboard_alone_reaches_the_content_and_every_link_with_a_visible_ma
 
 def test_a_chart_shows_its_number_to_a_pointer(origin: str, browser: Browser) -> None:
     page = _page(browser, viewport={"width": 1280, "height": 900})
-    page.goto(origin + HISTORY + "7d/")
+    page.goto(f"{origin}{asset_path('BTC')}#7d")
     bar = page.locator("#chart-btc-7d [data-tip]").nth(80)
 
     for _ in range(5):  # a release that comes in just now takes the pointer's mark away
