@@ -81,7 +81,7 @@ FEWEST_COMMENTS = {
 }  # fmt: skip
 MOST_IDLE_NAMES = {
     "generator/arena": 30.7, "generator/cli": 25.5, "generator/compose": 11.5, "generator/lab": 45,
-    "generator/operate": 28.8, "generator/record": 13.3, "generator/release": 12.2, "generator/site": 17,
+    "generator/operate": 28.8, "generator/record": 13.3, "generator/site": 17,
     "gateway/devnet": 9.3,
 }  # fmt: skip
 

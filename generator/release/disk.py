@@ -113,9 +113,9 @@ def _grant(place: Path | int, mode: int) -> None:
 
     A set-group-ID bit that a folder has of the one above it is not asked for: a unit with RestrictSUIDSGID may not.
     """
-    found = os.stat(place).st_mode & 0o777  # noqa: PTH116  a path or a descriptor
-    if found & mode != mode:
-        os.chmod(place, found | mode)  # noqa: PTH101  likewise
+    bits = os.stat(place).st_mode & 0o777  # noqa: PTH116  a path or a descriptor
+    if bits & mode != mode:
+        os.chmod(place, bits | mode)  # noqa: PTH101  likewise
 
 
 def _fsync_folder(folder: Path) -> None:

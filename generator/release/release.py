@@ -315,14 +315,14 @@ class Releases:
         """Drop releases that were replaced ten minutes ago; the tick does not fail if that does."""
         try:
             with os.scandir(self._folder) as entries:
-                made = {entry.name: entry.stat().st_mtime for entry in entries if entry.name.isdigit()}
+                made_at = {entry.name: entry.stat().st_mtime for entry in entries if entry.name.isdigit()}
         except OSError:
             return
 
-        newest = sorted(made, key=int, reverse=True)
+        newest = sorted(made_at, key=int, reverse=True)
         for place in range(KEPT_ANYWAY, len(newest)):
             # It was replaced when the one after it was made; after the clock was set back that is in the future.
-            age_s = now_s - made[newest[place - 1]]
+            age_s = now_s - made_at[newest[place - 1]]
             is_kept = age_s <= KEEP_OLD_S if age_s >= 0 else place < KEPT_AT_MOST
             if not is_kept:
                 self._drop(self._folder / newest[place], newest[place])

@@ -63,8 +63,8 @@ class BucketSite(NumberedStore):
         try:
             places = self._places(paths, self._pointer.peek())
             with ThreadPoolExecutor(READ_AT_ONCE, thread_name_prefix="read") as pool:
-                found = pool.map(lambda place: (place[0], self._bucket.get(place[1])), places.items())
-                return {path: stored.data for path, stored in found if stored is not None}
+                fetched = pool.map(lambda place: (place[0], self._bucket.get(place[1])), places.items())
+                return {path: stored.data for path, stored in fetched if stored is not None}
         except PublishError as fault:
             log.warning("the published release could not be read", reason=str(fault))
             return {}
@@ -83,15 +83,17 @@ class BucketSite(NumberedStore):
         self._highest = int(generation)
 
         contents = {path: _content(path, data, files) for path, data in files.items()}
-        made = _manifest(contents, self._manifest(self._pointer.body), int(now_s))
-        manifest = StoredContent.of(_json({"generation": generation, "files": made}), _attributes("/manifest.json"))
+        described = _manifest(contents, self._manifest(self._pointer.body), int(now_s))
+        manifest = StoredContent.of(
+            _json({"generation": generation, "files": described}), _attributes("/manifest.json")
+        )
 
         written = self._put_immutable(once, again) + self._objects.put([*contents.values(), manifest])
         head = {**_head(files), "manifest": manifest.digest}
         self._pointer.move(generation, lambda before: {**head, "previous": _previous(before, now_s)})
 
-        self._manifests[manifest.digest] = made
-        self._objects.expect(_objects_of(manifest.digest, made))
+        self._manifests[manifest.digest] = described
+        self._objects.expect(_objects_of(manifest.digest, described))
         self._sweep(self._named)
         self._prune_partial_tiles()
         return written

@@ -158,10 +158,10 @@ def swap(bucket: Bucket, path: str, data: bytes, known: Stored | None, attribute
             return Stored(data, bucket.create(path, data, attributes))
         return Stored(data, bucket.update(path, data, known.version, attributes))
     except StoreFault:
-        found = bucket.get(path)
-        if found is None or found.data != data:
+        stored = bucket.get(path)
+        if stored is None or stored.data != data:
             raise
-        return found
+        return stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +204,8 @@ def _store(bucket: Bucket, item: Upload) -> None:
 
 def _is_there(bucket: Bucket, item: Upload) -> bool:
     """Return whether exactly these bytes lie there."""
-    found = bucket.get(item.path, len(item.data))
-    return found is not None and found.data == item.data
+    stored = bucket.get(item.path, len(item.data))
+    return stored is not None and stored.data == item.data
 
 
 def _version(row: Mapping[str, Any]) -> Version:
