@@ -381,15 +381,23 @@ def _percent(said: str | None, true: float, what: str) -> Complaints:
 
 
 def _usually(text: str, chance: Chances, ground: Ground, asset: str) -> Complaints:
-    """Complain of a usual chance under a range that the first screen surely calls wide, or narrow, against it."""
-    width = ground.published.width_ratio
-    if "usual" not in text or width is None or asset != "BTC" or ground.raw.record_days < 3:
-        return []
+    """Complain of a usual chance that the range's width surely denies, and of none where the width surely does not."""
+    width = ground.published.width_ratio if asset == "BTC" else None
     more = chance.usual_small - chance.small  # points by which a move is likelier than usual
-    is_denied = (width > _WIDE["about as wide as"][1] and more < 4.9) or (
-        width < _WIDE["about as wide as"][0] and more > -4.9
+    if "usual" in text:
+        if width is None or ground.raw.record_days < 3.2:
+            return []
+        low, high = _WIDE["about as wide as"]
+        is_denied = (width > high and more < 4.9) or (width < low and more > -4.9)
+        return unless(not is_denied, Row.REASON, f"usually, {more:+.1f} points under a range of {width:.2f} times")
+
+    if text.startswith("The call for") or not re.search(r"\d+%\)?\.$", text):
+        return []
+    may_be_denied = width is not None and (
+        (width > _WIDE["half as wide again as"][0] and more < 5.1)
+        or (width < _WIDE["narrower than"][1] and more > -5.1)
     )
-    return unless(not is_denied, Row.REASON, f"usually, {more:+.1f} points under a range of {width:.2f} times")
+    return unless(may_be_denied and ground.raw.record_days > 2.8, Row.SHARE, "a chance, and not what is usual")
 
 
 def call(text: str, ground: Ground) -> Complaints:
