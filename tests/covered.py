@@ -37,6 +37,7 @@ FLOORS: Final[Mapping[str, int]] = {
     "generator/brain": 94,
     "generator/catalog": 89,
     "generator/cli": 50,
+    "generator/client": 50,
     "generator/compose": 95,
     "generator/lab": 29,
     "generator/market": 93,

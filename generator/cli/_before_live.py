@@ -20,7 +20,8 @@ from gateway.wire.loopback import is_loopback
 from gateway.wire.receipts import DID_PATH, ReceiptError, keys_of, read_key
 from generator.catalog.durations import DAY_S
 from generator.cli._looking import certificate_of
-from generator.cli._published import fetch, local_origin
+from generator.cli._urls import local_origin
+from generator.client.published import fetch
 from generator.operate.keep.status import Status
 from generator.operate.watch.check import Check
 

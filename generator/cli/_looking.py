@@ -15,8 +15,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from gateway.wire.foreign import read_json
-from generator.cli._published import answer_of, trusted
 from generator.cli._systemd import units_of
+from generator.client.published import answer_of, trusted
 from generator.operate.keep.status import Result, Status
 from generator.operate.watch.health import FILE, Health
 from generator.operate.watch.seen import Backup, Certificate, Drill, Folder, Gateway, Reading, Release, Seen, Unit

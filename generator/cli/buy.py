@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from gateway.settings import GatewaySettings
     from generator.catalog.products import Product
-    from generator.cli.buying.purchase import Bought, Order
-    from generator.cli.buying.purchases import Purchase
+    from generator.client.buying.purchase import Bought, Order
+    from generator.client.buying.purchases import Purchase
 
 
 def buy(  # noqa: PLR0917
@@ -55,10 +55,9 @@ def buy(  # noqa: PLR0917
     import asyncio
 
     from gateway.devnet.keys import load_or_make
-    from generator.cli._published import service_origin
     from generator.cli._settings import gateway_settings
-    from generator.cli._urls import origin_of
-    from generator.cli.buying.purchase import Order
+    from generator.cli._urls import origin_of, service_origin
+    from generator.client.buying.purchase import Order
 
     wanted = product_named(product)
     settings = gateway_settings()
@@ -79,9 +78,9 @@ def buy(  # noqa: PLR0917
 
 async def _buy(order: Order, state_dir: Path, abandon_txid: str | None, save: Path | None, *, json_only: bool) -> None:
     """Buy and print while no other `emi buy` does on the same state: two would find nothing unfinished, and sign."""
-    from generator.cli.buying.purchase import Context, abandon, purchase
-    from generator.cli.buying.purchases import PurchaseFolder
-    from generator.cli.buying.web import open_web
+    from generator.client.buying.purchase import Context, abandon, purchase
+    from generator.client.buying.purchases import PurchaseFolder
+    from generator.client.buying.web import open_web
     from generator.errors import GeneratorError
     from generator.lock import StateLock, StateLockTaken
 
@@ -118,7 +117,7 @@ def _print(done: Purchase, *, json_only: bool) -> None:
     import sys
 
     from generator.catalog.money import usdc_amount
-    from generator.cli.buying.report import report_text
+    from generator.client.buying.report import report_text
 
     text = None if json_only else report_text(done.body)
     body = text or json.dumps(done.body, ensure_ascii=False, indent=2)

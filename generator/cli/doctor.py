@@ -19,8 +19,8 @@ from gateway.wire.limits import UNANSWERED_S, UNKNOWN_S
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.products import PRODUCTS, Product
 from generator.catalog.venues import OTHER_REGION
-from generator.cli._published import fetch, local_origin, service_origin
-from generator.cli._urls import origin_of
+from generator.cli._urls import local_origin, origin_of, service_origin
+from generator.client.published import fetch
 from generator.errors import GeneratorError
 from generator.operate.watch.check import Check
 from generator.release.values import FIRST_GENERATION

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from generator.cli.agent.buying import Wallet
-    from generator.cli.agent.spending import Caps
+    from generator.client.agent.buying import Wallet
+    from generator.client.agent.spending import Caps
 
 MISSING = "emi mcp needs the extra `mcp` of this package: pip install -r requirements-mcp.lock"
 
@@ -41,11 +41,10 @@ def mcp(  # noqa: PLR0917  typer passes by name
     """
     import asyncio
 
-    from generator.cli._published import service_origin
     from generator.cli._settings import gateway_settings
-    from generator.cli._urls import origin_of
-    from generator.cli.agent.buying import atomic_of
-    from generator.cli.agent.spending import Caps
+    from generator.cli._urls import origin_of, service_origin
+    from generator.client.agent.buying import atomic_of
+    from generator.client.agent.spending import Caps
 
     settings = gateway_settings()
     origin = origin_of(url) if url else service_origin(settings)
@@ -62,8 +61,8 @@ def mcp(  # noqa: PLR0917  typer passes by name
 
 def _wallet(file: Path, folder: Path, caps: Caps, devnet: str, payee: str) -> Wallet:
     from gateway.devnet.keys import load_or_make
-    from generator.cli.agent.buying import Wallet
-    from generator.cli.agent.spending import Spending
+    from generator.client.agent.buying import Wallet
+    from generator.client.agent.spending import Spending
     from generator.errors import GeneratorError
 
     if not file.is_file():
@@ -73,13 +72,13 @@ def _wallet(file: Path, folder: Path, caps: Caps, devnet: str, payee: str) -> Wa
 
 async def _serve(origin: str, folder: Path, wallet: Wallet | None) -> None:
     from gateway.wire.program import this_program
-    from generator.cli.buying.web import open_web
+    from generator.client.buying.web import open_web
     from generator.errors import GeneratorError
 
     try:
         from mcp.server.stdio import stdio_server
 
-        from generator.cli.agent.service import agent_server
+        from generator.client.agent.service import agent_server
     except ImportError as error:
         raise GeneratorError(MISSING) from error
 

@@ -25,8 +25,9 @@ from gateway.wire.refusals import NOT_FOR_SALE
 from generator.catalog.endpoints import ENDPOINTS
 from generator.catalog.links import QUICKSTART
 from generator.catalog.products import PRODUCTS
-from generator.cli._published import fetch, local_origin
+from generator.cli._urls import local_origin
 from generator.cli.generate import Folders, Loop, MarketTime, SourceName, refuse_half_a_state
+from generator.client.published import fetch
 from generator.errors import GeneratorError
 from generator.release.values import FIRST_GENERATION
 

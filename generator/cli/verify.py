@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from generator.cli._urls import origin_of
+
 if TYPE_CHECKING:
-    from generator.cli._published import Published
+    from generator.client.published import Published
 
 
 def verify(  # noqa: PLR0917  typer passes by name
@@ -51,16 +53,15 @@ def verify(  # noqa: PLR0917  typer passes by name
     if practice is not None:
         if any(option is not None for option in (where, key, policy, seen, receipt, body, prove)):
             raise typer.BadParameter("--practice goes with --url alone: a record names the log that it is of")
-        from generator.cli._practice import verify_practice
+        from generator.client.practice import verify_practice
 
-        verify_practice(practice, url)
+        verify_practice(practice, origin_of(url) if url else None)
         return
 
     from generator.catalog.links import STATUS_JSON
     from generator.cli._console import progress_bar
-    from generator.cli._published import Published, published_json
     from generator.cli._settings import generator_settings
-    from generator.cli._urls import origin_of
+    from generator.client.published import Published, published_json
     from generator.clock import SystemClock
     from generator.errors import GeneratorError
     from generator.record import verify as record
@@ -86,7 +87,7 @@ def verify(  # noqa: PLR0917  typer passes by name
         return
 
     if prove is not None:
-        from generator.cli._proof import write_proof
+        from generator.client.proof import write_proof
 
         write_proof(site, prove, policy, out)
         return

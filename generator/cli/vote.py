@@ -35,7 +35,9 @@ def vote(  # noqa: PLR0917  typer passes by name
     from gateway.wire.networks import NETWORKS
     from gateway.wire.notes import RoundVote, Vote
     from generator.catalog.links import ARENA, DAILY
-    from generator.cli._ballot import (
+    from generator.cli._settings import generator_settings
+    from generator.cli._urls import origin_of, service_origin
+    from generator.client.ballot import (
         answer_of,
         check_takes,
         count_change,
@@ -49,9 +51,6 @@ def vote(  # noqa: PLR0917  typer passes by name
         sign_ballot,
         vote_over_http,
     )
-    from generator.cli._published import service_origin
-    from generator.cli._settings import generator_settings
-    from generator.cli._urls import origin_of
     from generator.errors import GeneratorError
 
     if daily and not (choice is None and chances is None and round_id is None):

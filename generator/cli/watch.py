@@ -79,8 +79,8 @@ def watch(
 def places_of(settings: GeneratorSettings, gateway: GatewaySettings, watched_since: float | None = None) -> Places:
     """Return where to look by the settings of both programs, and by the `emi up` that runs on them."""
     from generator.cli._looking import Places
-    from generator.cli._published import local_origin, service_origin
     from generator.cli._systemd import system_bus
+    from generator.cli._urls import local_origin, service_origin
     from generator.lock import note_of
 
     up = note_of(settings.state_dir, "up")

@@ -15,9 +15,9 @@ from mcp import Client
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.links import reasoning_path
-from generator.cli.agent.answers import MOST_BYTES
-from generator.cli.agent.service import agent_server
-from generator.cli.buying.web import WebAnswer
+from generator.client.agent.answers import MOST_BYTES
+from generator.client.agent.service import agent_server
+from generator.client.buying.web import WebAnswer
 from tests.agent.harness import FRESH, SiteWeb
 from tests.sellers.seller import ORIGIN
 from tests.support.builders import CONTEXTS

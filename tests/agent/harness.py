@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Final
 from gateway.devnet.keys import Key
 from gateway.settings import DEMO_PAYEE
 from generator.catalog.links import reasoning_path
-from generator.cli.agent.buying import Wallet
-from generator.cli.agent.spending import Caps, Spending
-from generator.cli.buying.purchase import Context
-from generator.cli.buying.purchases import PurchaseFolder
-from generator.cli.buying.web import Unanswered, Web, WebAnswer
+from generator.client.agent.buying import Wallet
+from generator.client.agent.spending import Caps, Spending
+from generator.client.buying.purchase import Context
+from generator.client.buying.purchases import PurchaseFolder
+from generator.client.buying.web import Unanswered, Web, WebAnswer
 from tests.sellers.play import DEVNET, WebOfTheTest
 from tests.sellers.seller import ORIGIN, PRICE
 from tests.support.bodies import published
@@ -30,7 +30,7 @@ from tests.support.builders import NOW_MS
 if TYPE_CHECKING:
     from mcp import Client
 
-    from generator.cli.agent.server import AgentServer
+    from generator.client.agent.server import AgentServer
 
 FRESH: Final = datetime.fromtimestamp(NOW_MS / 1000, UTC) + timedelta(seconds=30)
 STALE: Final = FRESH + timedelta(minutes=10)
@@ -72,14 +72,14 @@ class Interleaved:
 
 def reading(web: Web, folder: Path, now: datetime = FRESH) -> AgentServer:
     """Return tools that read, without a wallet."""
-    from generator.cli.agent.service import agent_server
+    from generator.client.agent.service import agent_server
 
     return agent_server(web, ORIGIN, folder, None, now=lambda: now)
 
 
 def shopping(web: WebOfTheTest, folder: Path, key: Key | None, life: int = LIFE) -> AgentServer:
     """Return tools that buy at a seller of tests/sellers, as one more process with the same state would."""
-    from generator.cli.agent.service import agent_server
+    from generator.client.agent.service import agent_server
 
     clock = web.devnet.clock
     wallet = None if key is None else Wallet(key, DEVNET, Spending(folder, Caps(PRICE, life, life)), DEMO_PAYEE)

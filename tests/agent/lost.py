@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gateway.devnet.keys import Key, new_key
 from gateway.devnet.wallet import pay
 from gateway.wire.networks import DEVNET
-from generator.cli.buying.web import Unanswered, WebAnswer
+from generator.client.buying.web import Unanswered, WebAnswer
 from tests.agent.harness import shopping
 from tests.agent.plays import BUY
 from tests.sellers.play import Killed, WebOfTheTest, spent_by, stage

@@ -16,18 +16,18 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
-import generator.cli.agent
-import generator.cli.buying
+import generator.client.agent
+import generator.client.buying
 from gateway.devnet.keys import Key, new_key
 from generator.catalog.money import usdc_amount
-from generator.cli.buying.purchase import Bought
+from generator.client.buying.purchase import Bought
 from tests.agent.harness import LIFE, shopping
 from tests.sellers.play import Killed, Play, WebOfTheTest, is_true, spent_by
 from tests.sellers.seller import PRICE, PRODUCT, Seller
 from tests.support.devnet_app import DevnetApp, pass_rounds
 
 if TYPE_CHECKING:
-    from generator.cli.agent.server import AgentServer
+    from generator.client.agent.server import AgentServer
 
 BUY: Final = {"product": PRODUCT.removeprefix("x402-"), "cap": usdc_amount(PRICE)}
 BUYS: Final = 100
@@ -35,7 +35,7 @@ DEATH_RATE: Final = 0.01
 MOST_LIVES: Final = 400
 LINES: Final = 20_000
 """Of the buying code, at most, between two deaths: a hundred purchases run about 12,000."""
-HOMES: Final = tuple(str(next(iter(package.__path__))) for package in (generator.cli.agent, generator.cli.buying))
+HOMES: Final = tuple(str(next(iter(package.__path__))) for package in (generator.client.agent, generator.client.buying))
 
 
 def run_tool(web: WebOfTheTest, key: Key, folder: Path, result: Play) -> None:

@@ -17,14 +17,14 @@ from mcp.server.stdio import stdio_server
 
 from gateway.devnet.keys import load_or_make
 from gateway.settings import DEMO_PAYEE
-from generator.cli.agent.buying import Buyer, Wallet
-from generator.cli.agent.reading import Reader
-from generator.cli.agent.server import AgentServer
-from generator.cli.agent.service import fetched
-from generator.cli.agent.spending import Caps, Spending
-from generator.cli.buying.purchase import Context
-from generator.cli.buying.purchases import PurchaseFolder
-from generator.cli.buying.web import Unanswered, WebAnswer
+from generator.client.agent.buying import Buyer, Wallet
+from generator.client.agent.reading import Reader
+from generator.client.agent.server import AgentServer
+from generator.client.agent.service import fetched
+from generator.client.agent.spending import Caps, Spending
+from generator.client.buying.purchase import Context
+from generator.client.buying.purchases import PurchaseFolder
+from generator.client.buying.web import Unanswered, WebAnswer
 from tests.agent.harness import FRESH, STALE, SiteWeb
 from tests.sellers.play import DEVNET, WebOfTheTest, stage
 from tests.sellers.seller import ORIGIN, PRICE, Seller

@@ -16,10 +16,10 @@ from gateway.devnet.keys import Key, new_key
 from gateway.devnet.wallet import pay
 from gateway.wire.networks import DEVNET as NETWORK
 from generator.catalog.money import usdc_amount
-from generator.cli.agent.answers import ToolError
-from generator.cli.agent.buying import atomic_of, pages_of
-from generator.cli.agent.spending import Caps, Spending
-from generator.cli.buying.web import Unanswered, WebAnswer
+from generator.client.agent.answers import ToolError
+from generator.client.agent.buying import atomic_of, pages_of
+from generator.client.agent.spending import Caps, Spending
+from generator.client.buying.web import Unanswered, WebAnswer
 from generator.errors import GeneratorError
 from tests.agent.harness import connected, shopping
 from tests.agent.lost import lose

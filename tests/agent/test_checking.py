@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from generator.cli.agent.answers import MOST_BYTES, ToolError
-from generator.cli.agent.checking import verify
+from generator.client.agent.answers import MOST_BYTES, ToolError
+from generator.client.agent.checking import verify
 from tests.support import local_servers
 from tests.support.arena_inputs import NOON, hours
 from tests.support.log_records import Record
@@ -75,7 +75,7 @@ def test_a_service_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 
 def test_the_server_starts_without_what_verifying_and_signing_alone_need() -> None:
-    found = "import sys, generator.cli.agent.service; print([name for name in sys.modules if name in %r])"
+    found = "import sys, generator.client.agent.service; print([name for name in sys.modules if name in %r])"
     heavy = ["generator.record.verify", "numpy", "sqlalchemy", "structlog", "x402"]
 
     done = subprocess.run([sys.executable, "-c", found % heavy], capture_output=True, text=True, check=True)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from generator.catalog.assets import ASSETS
-from generator.cli.agent.answers import ANSWERS, MOST_BYTES, MOST_SCHEMA_BYTES, WINDOWS, schema_of
-from generator.cli.agent.tools import MOST_TOKENS, PROMPTS, TOOLS
-from generator.cli.buying.web import WebAnswer
+from generator.client.agent.answers import ANSWERS, MOST_BYTES, MOST_SCHEMA_BYTES, WINDOWS, schema_of
+from generator.client.agent.tools import MOST_TOKENS, PROMPTS, TOOLS
+from generator.client.buying.web import WebAnswer
 from tests.agent.fuzz import fuzz
 from tests.agent.harness import STALE, SiteWeb, connected, reading
 from tests.support.builders import CONTEXTS

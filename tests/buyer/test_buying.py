@@ -12,14 +12,14 @@ from typing import Any, Self
 
 import pytest
 
-import generator.cli.buying
+import generator.client.buying
 from gateway.devnet.keys import Key, new_key
 from gateway.settings import DEMO_PAYEE
 from gateway.wire import durable
-from generator.cli.buying.purchase import MOST_SENDS, Bought, Context, Order, abandon, purchase
-from generator.cli.buying.purchases import PurchaseFolder
-from generator.cli.buying.report import report_text
-from generator.cli.buying.web import Unanswered, WebAnswer
+from generator.client.buying.purchase import MOST_SENDS, Bought, Context, Order, abandon, purchase
+from generator.client.buying.purchases import PurchaseFolder
+from generator.client.buying.report import report_text
+from generator.client.buying.web import Unanswered, WebAnswer
 from generator.errors import GeneratorError
 from tests.sellers.kinds import CONTROLS, KINDS, Kind, PayeeChanges, PriceAboveTheCap
 from tests.sellers.play import DEVNET, WebOfTheTest, play, spent_by, stage
@@ -28,7 +28,7 @@ from tests.support.bodies import paid
 from tests.support.devnet_app import DevnetApp, pass_rounds
 from tests.support.gateway_wallet import decode_header, encode_header
 
-KILLED_IN = (str(next(iter(generator.cli.buying.__path__))), durable.__file__)
+KILLED_IN = (str(next(iter(generator.client.buying.__path__))), durable.__file__)
 
 
 @pytest.fixture(scope="module")

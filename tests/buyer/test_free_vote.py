@@ -28,7 +28,7 @@ from gateway.wire.networks import DEVNET
 from gateway.wire.notes import RoundVote
 from generator.arena.ballots import judge
 from generator.catalog.words import Prediction
-from generator.cli._ballot import sign_ballot
+from generator.client.ballot import sign_ballot
 from generator.record.inbox.folder import Inbox
 from tests.arena.test_ballots import OPEN, POLL, none_known
 from tests.buyer.test_ballot_relay import NOW, broken, node_of

@@ -28,7 +28,7 @@ from generator.catalog.links import BUYER_PAGES
 from generator.catalog.money import usdc_amount
 from generator.catalog.products import PRODUCT_BY_ID, PRODUCTS, Product
 from generator.catalog.text.answers import DISCLAIMER
-from generator.cli.agent.tools import TOOLS
+from generator.client.agent.tools import TOOLS
 from generator.compose.envelope import PaidResponse
 from generator.compose.main_brain import X402MainBrainPaidResponse
 from generator.compose.market_regime import X402PaidResponse

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from generator.cli._published import service_origin
+from generator.cli._urls import service_origin
 from generator.lock import StateLock, note_of
 from generator.settings import GeneratorSettings
 from tests.support.ports import free_port

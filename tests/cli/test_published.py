@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from generator.cli._published import Published, PublishedError, fetch
+from generator.client.published import Published, PublishedError, fetch
 from tests.support import local_servers
 from tests.support.local_servers import open_port
 

@@ -23,9 +23,9 @@ from gateway.wire.networks import NETWORKS
 from gateway.wire.notes import RoundVote
 from generator.arena.ballots import Ballot, judge
 from generator.catalog.words import Prediction
-from generator.cli._ballot import count_change, drop, find_open_round, load_key
-from generator.cli._published import PublishedError
 from generator.cli.vote import vote
+from generator.client.ballot import count_change, drop, find_open_round, load_key
+from generator.client.published import PublishedError
 from generator.errors import GeneratorError
 from generator.record.inbox.folder import Inbox
 from tests.arena.test_ballots import OPEN, POLL, none_known

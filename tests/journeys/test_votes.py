@@ -20,8 +20,8 @@ from gateway.wire.algorand import DEMO_ARENA
 from gateway.wire.notes import RoundVote
 from generator.arena.ballots import note_of
 from generator.catalog.words import Prediction
-from generator.cli._ballot import drop, sign_ballot
 from generator.cli.verify import verify
+from generator.client.ballot import drop, sign_ballot
 from generator.record.audit.recount import path_of
 from generator.record.inbox.box import BallotBox
 from generator.record.inbox.chain import ChainBallots

@@ -18,7 +18,7 @@ import pytest
 from gateway.wire.inbox import OPEN_ROUND, AnnouncedRound
 from gateway.wire.notes import RoundVote
 from generator.catalog.words import Prediction
-from generator.cli._ballot import vote_over_http
+from generator.client.ballot import vote_over_http
 from tests.support.arena_inputs import voter
 from tests.support.ports import free_port
 from tests.support.processes import REPOSITORY, Running, clean_environment, emi, get, running, started

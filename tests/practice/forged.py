@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from generator.arena.practice.record import FORMAT, Practised, Question, RecordError, check, scores_of
 from generator.arena.published import canonical_json
-from generator.cli._practice import compare
+from generator.client.practice import compare
 from generator.record.verify import VerifyError
 from generator.site.resources import ShippedMonth
 

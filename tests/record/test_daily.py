@@ -13,7 +13,7 @@ from generator.arena.ballots import BallotFile
 from generator.arena.daily import mean_score, score
 from generator.catalog.links import DAILY_JSON
 from generator.catalog.log_kinds import step_of
-from generator.cli._ballot import sign_ballot
+from generator.client.ballot import sign_ballot
 from generator.record.audit.daily import DailyLog
 from generator.record.audit.game import AuditError, overdue
 from generator.record.audit.recount import path_of

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 from gateway.devnet.keys import new_key
 from gateway.wire.networks import DEVNET, MAINNET
-from generator.cli.buying.web import Unanswered, WebAnswer
+from generator.client.buying.web import Unanswered, WebAnswer
 from tests.sellers.seller import ORIGIN, PATH, PRICE, Seller, answer, challenge_of, problem
 from tests.support.gateway_wallet import encode_header
 

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 from gateway.devnet.keys import Key, new_key
 from gateway.settings import DEMO_PAYEE
-from generator.cli.buying.purchase import MOST_SENDS, Bought, Context, Order, purchase
-from generator.cli.buying.purchases import PurchaseFolder
-from generator.cli.buying.web import WebAnswer
+from generator.client.buying.purchase import MOST_SENDS, Bought, Context, Order, purchase
+from generator.client.buying.purchases import PurchaseFolder
+from generator.client.buying.web import WebAnswer
 from generator.errors import GeneratorError
 from tests.sellers.kinds import Kind
 from tests.sellers.seller import ORIGIN, PATH, PRICE, PRODUCT, Seller, item_of

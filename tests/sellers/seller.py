@@ -13,7 +13,7 @@ from x402.extensions.payment_identifier import declare_payment_identifier_extens
 from gateway.devnet.transactions import Item, parse_item
 from gateway.settings import DEMO_PAYEE
 from gateway.wire.networks import DEVNET
-from generator.cli.buying.web import WebAnswer
+from generator.client.buying.web import WebAnswer
 from tests.support.gateway_wallet import decode_header, encode_header
 from tests.support.vaults import PRICES
 

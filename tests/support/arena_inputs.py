@@ -28,7 +28,7 @@ from generator.brain.forecast import CALLS, EARNED, Forecast, follow, in_units
 from generator.catalog.assets import ASSETS
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.words import Prediction
-from generator.cli._ballot import sign_ballot
+from generator.client.ballot import sign_ballot
 from generator.record.memory.store import Memory
 from generator.runtime import tick
 from generator.values.chances import Probabilities

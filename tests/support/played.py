@@ -15,7 +15,7 @@ from gateway.wire.notes import Chances
 from generator.arena.ballots import BallotFile
 from generator.arena.daily import day_now, question_id_of
 from generator.catalog.words import Prediction
-from generator.cli._ballot import sign_ballot
+from generator.client.ballot import sign_ballot
 from generator.record.log.note import Signer
 from generator.record.log.tiles import unbundle
 from generator.record.memory.store import Memory

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gateway.wire.outgoing import described, proxy_for
-from generator.cli._published import fetch
+from generator.client.published import fetch
 from tests.support.certificates import self_signed
 from tests.support.local_servers import answering
 from tests.support.ports import free_port

@@ -19,8 +19,8 @@ from generator.catalog.assets import ASSET_NAMES, ASSETS
 from generator.catalog.formats import change
 from generator.catalog.words import SourceMode
 from generator.cli._console import print_report
-from generator.cli.agent.answers import Why
-from generator.cli.agent.reading import Reader
+from generator.client.agent.answers import Why
+from generator.client.agent.reading import Reader
 from generator.compose.all import compose_free
 from generator.compose.body import Body
 from generator.compose.facts import situation_of

@@ -24,7 +24,7 @@ from gateway.wire.inbox import OPEN_DAILY, OPEN_ROUND, AnnouncedRound
 from gateway.wire.notes import TAPPED, Chances, RoundVote, Vote
 from generator.catalog.links import DAILY_JSON
 from generator.catalog.words import Prediction
-from generator.cli._published import Published, fetch, published_json, unreachable
+from generator.client.published import Published, fetch, published_json, unreachable
 from generator.errors import GeneratorError
 
 # What people and the answers of the API call the three outcomes.

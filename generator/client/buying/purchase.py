@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 from gateway.devnet.errors import WalletError
 from gateway.wire.algorand import VALID_ROUNDS
-from generator.cli.buying.chain import PaymentStatus, identity, look_up
-from generator.cli.buying.offer import OfferRefused, read_terms
-from generator.cli.buying.proof import failures, receipt_of
-from generator.cli.buying.purchases import Purchase, PurchaseFolder, Status
-from generator.cli.buying.web import Unanswered, Web, WebAnswer
+from generator.client.buying.chain import PaymentStatus, identity, look_up
+from generator.client.buying.offer import OfferRefused, read_terms
+from generator.client.buying.proof import failures, receipt_of
+from generator.client.buying.purchases import Purchase, PurchaseFolder, Status
+from generator.client.buying.web import Unanswered, Web, WebAnswer
 from generator.errors import GeneratorError
 
 if TYPE_CHECKING:

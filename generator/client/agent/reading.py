@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from pydantic import ValidationError
 
 from generator.catalog.links import reasoning_path
-from generator.cli.agent.answers import (
+from generator.client.agent.answers import (
     WINDOWS,
     Answer,
     ArenaRound,

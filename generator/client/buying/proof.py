@@ -10,8 +10,8 @@ from gateway.wire.foreign import read_json
 from gateway.wire.networks import NETWORKS
 
 if TYPE_CHECKING:
-    from generator.cli.buying.purchases import Purchase
-    from generator.cli.buying.web import WebAnswer
+    from generator.client.buying.purchases import Purchase
+    from generator.client.buying.web import WebAnswer
 
 PAYMENT_RESPONSE: Final = "payment-response"
 

@@ -13,7 +13,7 @@ from gateway.devnet.errors import LedgerRefusal
 from gateway.devnet.transactions import parse_item
 from gateway.wire.durable import replace_file, sync_folder
 from gateway.wire.foreign import read_json
-from generator.cli.buying.offer import origin_key
+from generator.client.buying.offer import origin_key
 from generator.errors import GeneratorError
 
 Status = Literal["signed", "paid", "settled", "refused", "abandoned"]

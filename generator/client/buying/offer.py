@@ -14,7 +14,7 @@ from generator.errors import GeneratorError
 
 if TYPE_CHECKING:
     from gateway.wire.networks import Network
-    from generator.cli.buying.web import WebAnswer
+    from generator.client.buying.web import WebAnswer
 
 REPEATED: Final = ("x402Version", "resource", "accepts")
 """What the body of a 402 repeats of its header."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from generator.cli._published import Published, PublishedError, published_json
-from generator.cli.agent.answers import ToolError, Verified
+from generator.client.agent.answers import ToolError, Verified
+from generator.client.published import Published, PublishedError, published_json
 
 if TYPE_CHECKING:
     from generator.record import verify as record

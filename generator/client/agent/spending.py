@@ -18,7 +18,7 @@ from typing import Any, Final
 from gateway.wire.durable import replace_file
 from gateway.wire.foreign import read_json
 from generator.catalog.money import usdc_amount
-from generator.cli.agent.answers import ToolError
+from generator.client.agent.answers import ToolError
 from generator.errors import GeneratorError
 from generator.lock import StateLock, StateLockTaken
 

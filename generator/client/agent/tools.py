@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from generator.catalog.assets import ASSETS
 from generator.catalog.products import PRODUCTS
-from generator.cli.agent.answers import WINDOWS
+from generator.client.agent.answers import WINDOWS
 
 MOST_TOKENS: Final = 1_700
 MOST_CHARACTERS: Final = 64

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from generator.cli._published import Published
+    from generator.client.published import Published
 
 
 def write_proof(site: Published, round_id: str, policy: Path | None, out: Path | None) -> None:
@@ -20,7 +20,7 @@ def write_proof(site: Published, round_id: str, policy: Path | None, out: Path |
     if policy is None:
         raise typer.BadParameter("--prove needs --policy: which witnesses are enough")
     from generator.catalog.formats import iso
-    from generator.cli._published import published_json
+    from generator.client.published import published_json
     from generator.record.proof import prove
     from generator.record.verify import VerifyError, open_log
     from generator.record.witness import policy_of

@@ -14,11 +14,11 @@ from mcp import types
 from mcp.server.lowlevel import Server
 from pydantic import BaseModel
 
-from generator.cli.agent.answers import ANSWERS, MOST_BYTES, ToolError, schema_of
-from generator.cli.agent.buying import Buyer, PaymentDemanded
-from generator.cli.agent.checking import verify
-from generator.cli.agent.reading import Reader
-from generator.cli.agent.tools import INSTRUCTIONS, PROMPTS, TOOLS
+from generator.client.agent.answers import ANSWERS, MOST_BYTES, ToolError, schema_of
+from generator.client.agent.buying import Buyer, PaymentDemanded
+from generator.client.agent.checking import verify
+from generator.client.agent.reading import Reader
+from generator.client.agent.tools import INSTRUCTIONS, PROMPTS, TOOLS
 from generator.errors import GeneratorError
 from generator.site.resources import Resources
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gateway.devnet.settings import IDENTITIES
 from gateway.wire.algorand import MARGIN_ROUNDS, ROUND_S
-from generator.cli.buying.web import Unanswered, Web, WebAnswer
+from generator.client.buying.web import Unanswered, Web, WebAnswer
 from generator.errors import GeneratorError
 
 if TYPE_CHECKING:
     from gateway.wire.networks import Network
-    from generator.cli.buying.purchases import Purchase
+    from generator.client.buying.purchases import Purchase
 
 
 @dataclass(frozen=True, slots=True)

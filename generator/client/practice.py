@@ -22,21 +22,20 @@ PROVES: Final = """This proves: hours and truths are those of the signed log, an
 It does not prove when the answers were given, nor that the truths were unknown then: only signed ballots prove that."""
 
 
-def verify_practice(file: Path, url: str | None) -> None:
+def verify_practice(file: Path, origin: str | None) -> None:
     """Prove that hours and truths of a record are the log's and that its scores follow; exit code 1 where not.
 
     Args:
         file: a record as the practice page saves it.
-        url: origin that published the months of the record, but for the shipped one.
+        origin: of who published the months of the record, but for the shipped one.
     """
     from generator.arena.practice.record import RecordError, check
-    from generator.cli._urls import origin_of
     from generator.record.verify import VerifyError
 
     record = _read(file)
     try:
         months = {str(answer["month"]) for answer in record["answers"]}
-        practised = {month: _practised(month, origin_of(url) if url else None) for month in sorted(months)}
+        practised = {month: _practised(month, origin) for month in sorted(months)}
         checked = check(record, practised)
     except (RecordError, VerifyError) as error:
         typer.echo(f"emi: {error}", err=True)
@@ -65,7 +64,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _practised(path: str, origin: str | None) -> Practised:
     """Read the files of one month, make them again from the log, and compare; VerifyError where they differ."""
-    from generator.cli._published import Published
+    from generator.client.published import Published
     from generator.errors import GeneratorError
     from generator.site.resources import ShippedMonth
 

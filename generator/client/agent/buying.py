@@ -21,13 +21,13 @@ from gateway.wire.receipts import receipt_in_response
 from gateway.wire.required import PAYMENT_REQUIRED, read_required
 from generator.catalog.money import usdc_amount
 from generator.catalog.products import PRODUCTS, Product
-from generator.cli.agent.answers import Purchased, ToolError
-from generator.cli.agent.spending import Spending, write_durably
-from generator.cli.buying.offer import origin_key
-from generator.cli.buying.proof import receipt_of
-from generator.cli.buying.purchase import Context, Order, purchase
-from generator.cli.buying.purchases import OPEN, Purchase, PurchaseFolder
-from generator.cli.buying.web import Unanswered, WebAnswer
+from generator.client.agent.answers import Purchased, ToolError
+from generator.client.agent.spending import Spending, write_durably
+from generator.client.buying.offer import origin_key
+from generator.client.buying.proof import receipt_of
+from generator.client.buying.purchase import Context, Order, purchase
+from generator.client.buying.purchases import OPEN, Purchase, PurchaseFolder
+from generator.client.buying.web import Unanswered, WebAnswer
 from generator.errors import GeneratorError
 from generator.lock import StateLock, StateLockTaken
 

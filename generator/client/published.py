@@ -11,18 +11,13 @@ import urllib.request
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from gateway.wire.foreign import read_json
 from gateway.wire.outgoing import proxy_for
 from generator.catalog.discovery import ONCE_PREFIXES
 from generator.errors import GeneratorError
-from generator.lock import note_of
-
-if TYPE_CHECKING:
-    from gateway.settings import GatewaySettings
-    from generator.settings import GeneratorSettings
 
 TIMEOUT_S = 10
 WHOLE_S = 60.0
@@ -121,19 +116,6 @@ def published_json(site: Published, path: str = "/arena/rounds.json") -> Any:
         return read_json(data)
     except ValueError as error:
         raise PublishedError(f"{site.where}{path} cannot be read: {error}") from None
-
-
-def service_origin(settings: GeneratorSettings | GatewaySettings) -> str:
-    """Return where the service of a state answers: BASE_URL, else the `emi up` that runs on it, else the default."""
-    return settings.base_url or note_of(settings.state_dir, "up") or settings.origin
-
-
-def local_origin(host: str, port: int) -> str:
-    """Return where a gateway that listens on `host` answers on its own machine."""
-    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  what a gateway listens on
-    if ":" in name:
-        name = f"[{name}]"
-    return f"http://{name}:{port}"
 
 
 def unreachable(url: str, error: urllib.error.URLError) -> str:

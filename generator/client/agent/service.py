@@ -7,13 +7,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from generator.cli.agent.answers import ToolError
-from generator.cli.agent.buying import Buyer, Wallet
-from generator.cli.agent.reading import Fetch, Reader, utc_now
-from generator.cli.agent.server import AgentServer
-from generator.cli.buying.purchase import Context
-from generator.cli.buying.purchases import PurchaseFolder
-from generator.cli.buying.web import Unanswered, Web
+from generator.client.agent.answers import ToolError
+from generator.client.agent.buying import Buyer, Wallet
+from generator.client.agent.reading import Fetch, Reader, utc_now
+from generator.client.agent.server import AgentServer
+from generator.client.buying.purchase import Context
+from generator.client.buying.purchases import PurchaseFolder
+from generator.client.buying.web import Unanswered, Web
 
 
 def agent_server(

@@ -1,0 +1,1 @@
+"""What a reader runs: buy, vote, verify, and the tools of an agent. It knows no setting of the service."""
