@@ -142,7 +142,11 @@ function human(report) {
   for (const part of SECTIONS) {
     const section = report[part];
     if (section) made.push(head(3, section.heading), para(section.text));
-    made.push(...(report.plots || []).filter((one) => one.part === part).map((plot) => plotted({ ...plot, as_of: report.as_of })));
+    made.push(
+      ...(report.plots || [])
+        .filter((one) => one.part === part)
+        .map((plot) => plotted({ ...plot, as_of: report.as_of })),
+    );
   }
   if (report.assets?.length)
     made.push(head(3, "Coin by coin"), {

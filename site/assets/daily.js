@@ -133,7 +133,10 @@ async function showBrain() {
   if (!day || !column) return;
   const ends = Object.fromEntries(ENDS.map((name) => [name, Math.round(100 * LONGER * day[name])]));
   column.showBrain(ends);
-  say(state, `${counted()} The brain now (dashed): nine in ten between ${between(column.base, ends.low_90, ends.high_90)}.`);
+  say(
+    state,
+    `${counted()} The brain now (dashed): nine in ten between ${between(column.base, ends.low_90, ends.high_90)}.`,
+  );
 }
 
 // ----- what came

@@ -18,6 +18,14 @@
     one.hidden = false;
   });
 
+  // A key of an example has its meaning at hand: what the row that it leads to says.
+  all(".code a[href^='#']").forEach(function (key) {
+    var row = document.getElementById(key.hash.slice(1));
+    if (row) {
+      key.title = row.lastElementChild.textContent;
+    }
+  });
+
   all("pre.code:not(.try pre)").forEach(function (block) {
     var holder = made("div", "", { class: "copied" });
     var button = made("button", "Copy", { type: "button", "aria-label": "Copy: " + block.getAttribute("aria-label") });

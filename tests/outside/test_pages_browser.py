@@ -164,7 +164,7 @@ def test_the_countdown_counts(origin: str, browser: Browser) -> None:
 def test_the_next_release_comes_into_an_open_page_by_itself(origin: str, browser: Browser) -> None:
     page = _page(browser)
     page.goto(origin + "/")
-    page.locator("#chart-day summary").click()
+    page.locator("#day-numbers summary").click()
     before = page.evaluate("document.body.dataset.generatedAt")
 
     page.wait_for_function("(old) => document.body.dataset.generatedAt !== old", arg=before, timeout=150_000)

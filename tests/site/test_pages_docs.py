@@ -115,30 +115,37 @@ def section_of(row: Endpoint | Product) -> str:
 
 
 class _Links(HTMLParser):
-    """Read the links of the example answer, and what each row of a page says."""
+    """Read the links of the example answer, and the cells of each row of a page."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
-        self.links: list[tuple[str, str]] = []
-        self.rows: dict[str, str] = {}
+        self.links: list[str] = []
+        self.in_example = False
+        self.rows: dict[str, list[str]] = {}
         self.row = ""
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
-        if tag == "a" and given.get("title"):
-            self.links.append((given["href"] or "", given["title"] or ""))
+        if tag == "pre":
+            self.in_example = True
+        if tag == "a" and self.in_example:
+            self.links.append(given["href"] or "")
         if tag == "tr":
             self.row = given.get("id") or ""
-            self.rows[self.row] = ""
+            self.rows[self.row] = []
+        if tag in {"th", "td"} and self.row:
+            self.rows[self.row].append("")
 
     def handle_endtag(self, tag: str) -> None:
+        if tag == "pre":
+            self.in_example = False
         if tag == "tr":
             self.row = ""
 
     def handle_data(self, data: str) -> None:
-        if self.row:
-            self.rows[self.row] += data
+        if self.row and self.rows[self.row]:
+            self.rows[self.row][-1] += data
 
 
 @pytest.mark.parametrize("row", [*ENDPOINTS, *PRODUCTS], ids=lambda row: row.id)
@@ -148,9 +155,11 @@ def test_each_key_of_an_example_answer_leads_to_the_row_that_has_its_meaning(row
     shown = _Links(section_of(row))
 
     assert len(shown.links) >= 5
-    for address, meaning in shown.links:
+    for address in shown.links:
         page, anchor = address.split("#")
-        assert rows[page or own][anchor].strip().endswith(meaning), address
+        name, _, meaning = rows[page or own][anchor]
+        assert name.split()[0] == anchor.rpartition(".")[2], address
+        assert meaning.strip(), address
 
 
 @pytest.mark.parametrize("row", [*ENDPOINTS, *PRODUCTS], ids=lambda row: row.id)

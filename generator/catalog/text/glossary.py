@@ -65,12 +65,12 @@ GLOSSARY: Final[dict[str, str]] = {
         "and no miss."
     ),
     "chance of a move": (
-        "How likely it is that the price at the end of the hour is outside the neutral band, above or below it."
+        "How likely it is that the price at the end of the hour is further from its start than a small move."
     ),
     "horizon": "How far ahead a forecast looks.",
     "neutral band": "The range around the starting price. An end inside is a small move, above it up, below it down.",
-    "up": "A price above the neutral band at the end. The answers write UP or BULLISH.",
-    "down": "A price below the neutral band at the end. The answers write DOWN or BEARISH.",
+    "up": "A rise of more than a small move. The answers write UP or BULLISH.",
+    "down": "A fall of more than a small move. The answers write DOWN or BEARISH.",
     "small move": "A price inside the neutral band at the end. The answers write FLAT or NEUTRAL, and so for no call.",
     "evidence": (
         "The measurements that are read next to a forecast, in six families: "

@@ -184,8 +184,14 @@ def _patterns(name: str) -> Markup:
     return Markup("<defs>{}</defs>").format(Markup("").join(patterns))
 
 
-def line_chart(name: str, title: str, unit: str, points: Sequence[Point], source: Markup | str) -> Chart | None:
-    """Draw one number of one asset over its days; None with fewer than two known values."""
+def line_chart(
+    name: str, title: str, unit: str, points: Sequence[Point], source: Markup | str, *, year: bool = False
+) -> Chart | None:
+    """Draw one number of one asset over its days; None with fewer than two known values.
+
+    Args:
+        year: its dates name the year, as those of a replay do.
+    """
     if len(points) < 2:
         return None
     first_ms = points[0][0]
@@ -200,7 +206,7 @@ def line_chart(name: str, title: str, unit: str, points: Sequence[Point], source
 
     room = (high - low) * 0.08 or abs(low) * 0.01 or 1.0
     days_between_ticks = 1 if last_ms - first_ms < 10 * DAY_MS else 5
-    times = _times(first_ms, last_ms, last_ms, days_between_ticks * DAY_MS)
+    times = _times(first_ms, last_ms, last_ms, days_between_ticks * DAY_MS, year=year)
     plane = Plane(times, axis(low - room, high + room, unit, _short), 34.0, 220.0, 0.0, WIDTH)
 
     parts = [*plane.grid()]
@@ -212,10 +218,11 @@ def line_chart(name: str, title: str, unit: str, points: Sequence[Point], source
         parts.append(plane.hover(at, 4, f"{when} UTC: {value}"))
 
     between = f"between {_short(min(values))} and {_short(max(values))}"
+    since = f"{moment(first_ms):{'%-d %b %Y' if year else '%-d %b'}}"
     caption = Caption(
         name=name,
         # The chart may be minutes older than the page round it, which gives the value of now.
-        finding=f"{title}: {_short(values[-1])} at {moment(last_ms):%H:%M}, {between} since {moment(first_ms):%-d %b}",
+        finding=f"{title}: {_short(values[-1])} at {moment(last_ms):%H:%M}, {between} since {since}",
         desc="A line over the last days.",
         source=source,
         columns=("Time, UTC", unit),

@@ -82,14 +82,15 @@ def _futures_charts(ctx: Tick) -> Iterator[Chart | None]:
     """Draw funding and open interest of each asset."""
     source = source_of(ctx)
     unit = "% per 8 hours"
+    is_replay = ctx.observation.mode is SourceMode.RECORDED
     for asset in ASSETS:
         name = asset.lower()
         funding = [(at, 100 * rate) for at, rate in _series(ctx, asset, "funding", EVERY)]
-        yield line_chart(f"{name}-funding", f"{asset} funding, {unit}", unit, funding, source)
+        yield line_chart(f"{name}-funding", f"{asset} funding, {unit}", unit, funding, source, year=is_replay)
 
         interest = _series(ctx, asset, "open_interest", EVERY)
         title = f"{asset} open interest, contracts"
-        yield line_chart(f"{name}-interest", title, f"contracts, in {asset}", interest, source)
+        yield line_chart(f"{name}-interest", title, f"contracts, in {asset}", interest, source, year=is_replay)
 
 
 def _day_of(hour: Hour) -> int:

@@ -16,7 +16,7 @@ from generator.catalog.endpoints import ENDPOINTS, Endpoint
 from generator.catalog.products import PRODUCTS, Product
 from generator.compose.body import Body
 from generator.compose.context import Site
-from generator.site.words.reference import Meaning, ObjectFields, Reference, next_resource, shortened
+from generator.site.words.reference import ObjectFields, Reference, next_resource, shortened
 
 LOCAL: Final = f"http://127.0.0.1:{ports.GATEWAY}"  # where `emi up` serves
 # What an answer says of itself and not of the market: the example leaves it out, the fields come last.
@@ -30,7 +30,7 @@ ENVELOPE: Final = frozenset(
 _DEEPEST: Final = 4  # objects inside each other that an example shows
 _SMALL_OBJECT: Final = re.compile(r"\{[^{}\[\]]{1,60}\}")
 _KEY: Final = re.compile(r'^( *)"([^"]+)":', re.MULTILINE)
-_LINKED_KEY: Final = Markup('<a href="{}" title="{}">"{}"</a>:')
+_LINKED_KEY: Final = Markup('<a href="{}">"{}"</a>:')
 
 
 class EndpointPart(NamedTuple):
@@ -145,7 +145,7 @@ def _example(answer: Mapping[str, Any], row: Endpoint | Product, reference: Refe
     """Return an answer's own fields for reading, each led to its meaning; None before the fields are known."""
     own = {field.name for field in reference.of(row)[0].fields} - ENVELOPE
     shown = {key: value for key, value in answer.items() if key in own}
-    return _explained(_indented(_shallow(shown, _DEEPEST)), reference.meanings(row)) if shown else None
+    return _explained(_indented(_shallow(shown, _DEEPEST)), reference.addresses(row)) if shown else None
 
 
 def _shallow(part: Any, depth: int) -> Any:
@@ -157,8 +157,8 @@ def _shallow(part: Any, depth: int) -> Any:
     return part
 
 
-def _explained(text: str, meanings: Mapping[str, Meaning]) -> Markup:
-    """Link each key of an indented answer to the row that explains it, with the meaning as its title."""
+def _explained(text: str, addresses: Mapping[str, str]) -> Markup:
+    """Link each key of an indented answer to the row that explains it."""
     paths: dict[int, str] = {}  # the field that is open at each indentation
     linked = Markup("")
     end = 0
@@ -170,9 +170,9 @@ def _explained(text: str, meanings: Mapping[str, Meaning]) -> Markup:
         path = f"{parent}.{key}".removeprefix(".")
 
         linked += text[end : found.start()] + indent
-        if path in meanings:
+        if path in addresses:
             paths[len(indent)] = path
-            linked += _LINKED_KEY.format(meanings[path].address, meanings[path].description, key)
+            linked += _LINKED_KEY.format(addresses[path], key)
         else:
             # The key of a map names an asset or the like: what is below it belongs to the field above.
             paths[len(indent)] = parent

@@ -39,14 +39,6 @@ class ObjectFields:
     fields: tuple[FieldRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """What a field inside an answer means, and the address of the row that explains it."""
-
-    address: str
-    description: str
-
-
 class Reference:
     """The fields of every answer: an object is explained with the smallest answer that has it, or as shared.
 
@@ -90,16 +82,16 @@ class Reference:
         answer = ObjectFields(row.id, "", "", self._rows(row.model, own, row.id))
         return (answer, *(self._part(name, path) for name, path in objects if self._home[name] == row.id))
 
-    def meanings(self, row: Endpoint | Product) -> dict[str, Meaning]:
-        """Return what each field of an answer means, by the fields that lead to it, such as `coins.price`."""
+    def addresses(self, row: Endpoint | Product) -> dict[str, str]:
+        """Return where each field of an answer is explained, by the fields that lead to it, such as `coins.price`."""
         every = f"{METHODOLOGY}#every-{'free' if row in ENDPOINTS else 'paid'}"
-        found: dict[str, Meaning] = {}
+        found: dict[str, str] = {}
         waiting = [("", row.model, f"#{row.id}")]
         for path, model, address in waiting:  # grows while it is walked
             for name, schema in self._fields(model).items():
                 inner_path = f"{path}.{name}".removeprefix(".")
                 where = every if not path and name in self._common[model] else address
-                found[inner_path] = Meaning(f"{where}.{name}", self._meaning(schema))
+                found[inner_path] = f"{where}.{name}"
                 if inner_path.count(".") < _DEEPEST:
                     waiting += [
                         (inner_path, inner, self._address(inner, row.id))
