@@ -141,14 +141,14 @@ def ablated(name: str, frame: BarFrame, weights: Weights, warm_up: int) -> str:
     rows = [_row("nothing", whole, None, horizon) for horizon in range(len(HORIZONS))]
     for part in PARTS:
         hours = listen(frame, weights, warm_up, engine=without(part, weights, frame.assets))
-        ratios = losses(frame, hours)
+        partial = losses(frame, hours)
         for horizon, bars in enumerate(HORIZON_BARS):
             together = _DAYS_TOGETHER[bars >= BARS_A_DAY]
-            found = [
+            ratios = [
                 ratio_of(hours.day, here, there, together)
-                for here, there in zip(ratios[:, horizon], usual[:, horizon], strict=True)
+                for here, there in zip(partial[:, horizon], usual[:, horizon], strict=True)
             ]
-            rows.append(_row(part, hours, found, horizon))
+            rows.append(_row(part, hours, ratios, horizon))
 
     size = f"{len(frame.assets)} assets, {len(whole.t) / 24:.0f} days"
     head = "left out | horizon | " + " | ".join(f"{loss}, ratio (95%)" for loss in _LOSSES) + " | held, 50 and 90%"
@@ -156,7 +156,7 @@ def ablated(name: str, frame: BarFrame, weights: Weights, warm_up: int) -> str:
 
 
 def _row(part: str, hours: FullHours, ratios: list[tuple[float, float, float]] | None, horizon: int) -> tuple[str, ...]:
-    shares = [found.share for found in coverages(hours) if found.horizon == list(HORIZONS)[horizon]]
+    shares = [coverage.share for coverage in coverages(hours) if coverage.horizon == list(HORIZONS)[horizon]]
     cells = ["1"] * len(_LOSSES)
     if ratios is not None:
         cells = ["" if np.isnan(ratio) else f"{ratio:.4f} ({low:.4f} to {high:.4f})" for ratio, low, high in ratios]

@@ -70,14 +70,14 @@ def listen(frame: BarFrame, weights: Weights, warm_up: int = WARM_UP, *, engine:
     """Feed a market to a new brain, or to `engine`, and keep what is said at each full hour after `warm_up` bars."""
     engine = engine or Engine(weights, frame.assets)
     rows: list[int] = []
-    said: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+    states: list[tuple[FloatArray, FloatArray, FloatArray]] = []
     for row in engine.replay(frame, HOUR_MS):
         if row >= warm_up:
             rows.append(row)
-            said.append((engine.sigma(), engine.ranges.widths(), _of_the_hour(engine)))
+            states.append((engine.sigma(), engine.ranges.widths(), _of_the_hour(engine)))
 
     at = np.array(rows)
-    sigma, widths, hours = (np.array(column) for column in zip(*said, strict=True))
+    sigma, widths, hours = (np.array(column) for column in zip(*states, strict=True))
     move, _ = moves_after(frame, at)
     by_horizon = sigma.swapaxes(0, 1)
     chance, base, band = hours.swapaxes(0, 1)
@@ -203,7 +203,7 @@ class Movement:
     def together(self) -> float:
         """Return how alike the assets are: mean correlation, over the pairs of a moment, of what came beyond chance."""
         beyond = (self.moved - self.said) / np.sqrt(self.said * (1.0 - self.said))
-        many, total, squares = (np.bincount(self.moment, weights=each) for each in (None, beyond, beyond**2))
+        many, total, squares = (np.bincount(self.moment, weights=weights) for weights in (None, beyond, beyond**2))
         pairs = float((many * (many - 1)).sum())
         return float((total**2 - squares).sum() / pairs) if pairs else 0.0
 
@@ -231,8 +231,8 @@ class Movement:
         for place in range(draws):
             common = rng.standard_normal(int(self.moment[-1]) + 1)[self.moment]
             size = np.sqrt(alike) * common + np.sqrt(1.0 - alike) * rng.standard_normal(len(limit))
-            came = np.bincount(self._tenth, weights=size < limit)
-            gaps[place] = 100.0 * (np.abs(came - expected)[enough] / many[enough]).max()
+            inside = np.bincount(self._tenth, weights=size < limit)
+            gaps[place] = 100.0 * (np.abs(inside - expected)[enough] / many[enough]).max()
         return 100.0 * float((gaps <= NEAR).mean()), float(np.quantile(gaps, 0.95))
 
 
@@ -276,7 +276,7 @@ def held(name: str, hours: FullHours) -> str:
     head = f"{name}: {size}; intervals by resampled days."
     ranges = table(
         "horizon | stated % | held % (95%) | n | met | by 4 h from 00:00 UTC | rms over hours | by thirds of sigma",
-        [_range_row(found) for found in coverages(hours)],
+        [_range_row(coverage) for coverage in coverages(hours)],
     )
 
     moves = movement(hours)
@@ -285,21 +285,21 @@ def held(name: str, hours: FullHours) -> str:
         [_skill_row(moves, "its own base rate", moves.base), _skill_row(moves, "a base rate by hour", moves.climate)],
     )
     judged = days >= _LONG_DAYS
-    bins = table("said % | came % | n | within 3 points", [_bin_row(*found, judged=judged) for found in moves.bins()])
+    bins = table("said % | came % | n | within 3 points", [_bin_row(*row, judged=judged) for row in moves.bins()])
     return "\n".join((head + "\n", ranges, skills, bins, _luck_line(moves)))
 
 
-def _range_row(found: Coverage) -> tuple[str, ...]:
-    low, high = BOUNDS[STATED.index(found.stated)]
+def _range_row(coverage: Coverage) -> tuple[str, ...]:
+    low, high = BOUNDS[STATED.index(coverage.stated)]
     return (
-        found.horizon,
-        str(found.stated),
-        f"{found.share:.1f} ({found.low:.1f} to {found.high:.1f})",
-        str(found.cases),
-        met(low <= found.share <= high),
-        _listed(found.blocks),
-        f"{found.rms_by_hour:.1f}",
-        _listed(found.thirds),
+        coverage.horizon,
+        str(coverage.stated),
+        f"{coverage.share:.1f} ({coverage.low:.1f} to {coverage.high:.1f})",
+        str(coverage.cases),
+        met(low <= coverage.share <= high),
+        _listed(coverage.blocks),
+        f"{coverage.rms_by_hour:.1f}",
+        _listed(coverage.thirds),
     )
 
 
@@ -312,9 +312,9 @@ def _skill_row(moves: Movement, against: str, base: FloatArray) -> tuple[str, ..
     return f"against {against}", f"{skill:+.2f} ({low:+.2f} to {high:+.2f})", str(len(moves.said))
 
 
-def _bin_row(said: float, came: float, cases: int, *, judged: bool) -> tuple[str, ...]:
-    near = met(abs(said - came) <= NEAR) if judged and cases >= ENOUGH else ""
-    return f"{said:.1f}", f"{came:.1f}", str(cases), near
+def _bin_row(stated: float, observed: float, cases: int, *, judged: bool) -> tuple[str, ...]:
+    near = met(abs(stated - observed) <= NEAR) if judged and cases >= ENOUGH else ""
+    return f"{stated:.1f}", f"{observed:.1f}", str(cases), near
 
 
 def _luck_line(moves: Movement) -> str:

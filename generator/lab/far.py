@@ -76,8 +76,8 @@ def follow(frame: BarFrame, warm_up: int, weights: Weights) -> QuarterReadings:
 def _baselines(engine: Engine) -> FloatArray:
     """Return the sigmas that an outlook must beat, (3, assets), NaN where unknown."""
     unknown = dict.fromkeys(BASELINES, np.nan)
-    each = engine.past().baselines(engine.volatility.variance[1])
-    return np.array([list((sigmas or unknown).values()) for sigmas in each]).T
+    by_window = engine.past().baselines(engine.volatility.variance[1])
+    return np.array([list((sigmas or unknown).values()) for sigmas in by_window]).T
 
 
 def rows_of(frame: BarFrame, readings: QuarterReadings) -> list[Row]:

@@ -86,11 +86,11 @@ def listen(frame: BarFrame, weights: Weights, warm_up: int = WARM_UP) -> LadderS
         parts.append(_partition(engine))
 
     at = np.array(rows)
-    came, band_came = _outcomes(frame, at, np.array([part[-1] for part in parts]))
+    beyond, band_came = _outcomes(frame, at, np.array([part[-1] for part in parts]))
     sigma = np.array(sigmas).swapaxes(0, 1)
     t = frame.t[at] + BAR_MS
     rivals = {
-        "climate": _climate(t, came),
+        "climate": _climate(t, beyond),
         "normal": _reflected(sigma, normal_tail),
         "t": _reflected(sigma, t_tail),
     }
@@ -98,7 +98,7 @@ def listen(frame: BarFrame, weights: Weights, warm_up: int = WARM_UP) -> LadderS
     return LadderSample(
         t=t,
         stated=np.moveaxis(np.array(stated), 0, -2),
-        came=came,
+        came=beyond,
         rivals={name: np.clip(chances, _LEAST, 1.0 - _LEAST) for name, chances in rivals.items()},
         partition=np.moveaxis(every[:, :3], 0, -2),
         base=np.moveaxis(every[:, 3:6], 0, -2),
@@ -121,9 +121,9 @@ def _partition(engine: Engine) -> FloatArray:
     out = np.full((7, len(engine.assets)), np.nan)
     for column, part in enumerate(engine.partitions()):
         if part:
-            said = (part.chances.down, part.chances.neutral, part.chances.up)
+            stated = (part.chances.down, part.chances.neutral, part.chances.up)
             usual = (part.base_rate.down, part.base_rate.neutral, part.base_rate.up)
-            out[:, column] = (*said, *usual, part.band)
+            out[:, column] = (*stated, *usual, part.band)
     return out
 
 
@@ -217,7 +217,7 @@ def _reflected(sigma: FloatArray, tail: Callable[[FloatArray], FloatArray]) -> F
     return np.array(((end_up, end_down, end_up + end_down), (2.0 * end_up, 2.0 * end_down, either)))
 
 
-def _climate(t: Days, came: FloatArray) -> FloatArray:
+def _climate(t: Days, beyond: FloatArray) -> FloatArray:
     """Return how often each asset went beyond each level in the 30 days before, by hour of the day.
 
     The asset's own rate, times how much likelier it was at this hour of the day than at any, over all assets. Only
@@ -225,13 +225,13 @@ def _climate(t: Days, came: FloatArray) -> FloatArray:
     """
     hours = (t - t[0]) // HOUR_MS
     hour_of_day = t // HOUR_MS % 24
-    out = np.full(came.shape, np.nan)
+    out = np.full(beyond.shape, np.nan)
     ahead = [max(1, horizon.length_ms // HOUR_MS) for horizon in HORIZONS.values()]
     for row, hour in enumerate(hours.tolist()):
         for horizon, length in enumerate(ahead):
             first, last = np.searchsorted(hours, (hour - length - _CLIMATE_HOURS + 1, hour - length + 1))
 
-            past = came[:, :, horizon, :, first:last]
+            past = beyond[:, :, horizon, :, first:last]
             if not past.shape[-2]:
                 continue
             own = _rate(past, (-2,))
@@ -243,19 +243,19 @@ def _climate(t: Days, came: FloatArray) -> FloatArray:
     return bounded
 
 
-def _rate(came: FloatArray, axis: tuple[int, ...]) -> FloatArray:
+def _rate(beyond: FloatArray, axis: tuple[int, ...]) -> FloatArray:
     """Return the share of the known cases that came, half a case of each kind added."""
-    known = np.isfinite(came)
-    events = np.where(known, came, 0.0).sum(axis=axis, keepdims=True)
+    known = np.isfinite(beyond)
+    events = np.where(known, beyond, 0.0).sum(axis=axis, keepdims=True)
     out: FloatArray = ((events + 0.5) / (known.sum(axis=axis, keepdims=True) + 1.0))[..., 0, :]
     return out
 
 
-def brier_skill(said: FloatArray, rival: FloatArray, came: FloatArray, day: Days, together: int = 1) -> Estimate:
+def brier_skill(stated: FloatArray, rival: FloatArray, outcome: FloatArray, day: Days, together: int = 1) -> Estimate:
     """Return how much smaller the squared error is than a rival's, over the cases that both have, (n, assets)."""
-    known = np.isfinite(said) & np.isfinite(rival) & np.isfinite(came)
-    own = np.where(known, squared_error(said, came), 0.0).sum(axis=1)
-    usual = np.where(known, squared_error(rival, came), 0.0).sum(axis=1)
+    known = np.isfinite(stated) & np.isfinite(rival) & np.isfinite(outcome)
+    own = np.where(known, squared_error(stated, outcome), 0.0).sum(axis=1)
+    usual = np.where(known, squared_error(rival, outcome), 0.0).sum(axis=1)
     low, high = ratio_by_days(day, usual - own, usual, together)
     return Estimate(100.0 * float(1.0 - own.sum() / usual.sum()), low, high)
 
@@ -282,17 +282,17 @@ def level_scores(hours: LadderSample) -> list[LevelScore]:
         for horizon, (name, about) in enumerate(HORIZONS.items()):
             for place, level in enumerate(about.levels):
                 cell = (kind, _EITHER, horizon, place, slice(hours.first, None))
-                said = hours.stated[cell]
-                came = hours.came[cell]
-                known = np.isfinite(said) & np.isfinite(came)
+                stated = hours.stated[cell]
+                outcome = hours.came[cell]
+                known = np.isfinite(stated) & np.isfinite(outcome)
                 if not known.any():
                     continue
                 together = 2 if HORIZON_BARS[horizon] >= BARS_A_DAY else 1
                 skills = {
-                    rival: brier_skill(said, chances[cell], came, day, together)
+                    rival: brier_skill(stated, chances[cell], outcome, day, together)
                     for rival, chances in hours.rivals.items()
                 }
-                with_event = len(np.unique(day[((came == 1.0) & known).any(axis=1)]))
+                with_event = len(np.unique(day[((outcome == 1.0) & known).any(axis=1)]))
                 scores.append(
                     LevelScore(
                         kind=kind_name,
@@ -300,8 +300,8 @@ def level_scores(hours: LadderSample) -> list[LevelScore]:
                         level=level,
                         cases=int(known.sum()),
                         days=with_event,
-                        said=100.0 * float(said[known].mean()),
-                        came=100.0 * float(came[known].mean()),
+                        said=100.0 * float(stated[known].mean()),
+                        came=100.0 * float(outcome[known].mean()),
                         rare=with_event < min(RARE_DAYS, len(np.unique(day)) / 2),
                         skills=skills,
                     )
@@ -309,11 +309,11 @@ def level_scores(hours: LadderSample) -> list[LevelScore]:
     return scores
 
 
-def reliability(said: FloatArray, came: FloatArray) -> list[tuple[float, float, int]]:
+def reliability(chances: FloatArray, outcomes: FloatArray) -> list[tuple[float, float, int]]:
     """Return what was said and what came, in percent, with the number of cases, by tenths of what was said."""
-    known = np.isfinite(said) & np.isfinite(came)
-    stated = said[known]
-    event = came[known]
+    known = np.isfinite(chances) & np.isfinite(outcomes)
+    stated = chances[known]
+    event = outcomes[known]
     tenth = np.minimum((stated / _BIN).astype(np.int64), round(1 / _BIN) - 1)
     return [
         (100.0 * float(stated[chosen].mean()), 100.0 * float(event[chosen].mean()), int(chosen.sum()))
@@ -373,45 +373,45 @@ def _bin_rows(hours: LadderSample, days: float) -> Iterable[tuple[str, ...]]:
     for kind, kind_name in enumerate(KINDS):
         for horizon, name in enumerate(HORIZONS):
             cell = (kind, slice(None), horizon, slice(None), scored)
-            found = reliability(hours.stated[cell], hours.came[cell])
+            bins = reliability(hours.stated[cell], hours.came[cell])
             limit = _NEAR.get(name, _NEAR_ELSE)
-            gaps = [abs(said - came) for said, came, cases in found if cases >= ENOUGH]
+            gaps = [abs(stated - observed) for stated, observed, cases in bins if cases >= ENOUGH]
             good = max(gaps) <= limit if days >= _FEWEST_DAYS and gaps else None
-            listed = ", ".join(f"{said:.1f}/{came:.1f} ({cases})" for said, came, cases in found)
+            listed = ", ".join(f"{stated:.1f}/{observed:.1f} ({cases})" for stated, observed, cases in bins)
             yield kind_name, name, listed, met(good)
 
 
 def _partition_table(hours: LadderSample) -> str:
     """Return the scores of the partition against its base rates, and its reliability."""
     scored = slice(hours.first, None)
-    said = hours.partition[:, scored]
+    chances = hours.partition[:, scored]
     base = hours.base[:, scored]
-    came = hours.outcome[:, scored]
-    known = np.isfinite(said).all(axis=0) & np.isfinite(came).all(axis=0)
+    outcomes = hours.outcome[:, scored]
+    known = np.isfinite(chances).all(axis=0) & np.isfinite(outcomes).all(axis=0)
     day = hours.day[scored]
 
     rows = []
     for measure, loss in (("Brier", _brier), ("log", _log)):
-        own = np.where(known, loss(said, came), 0.0).sum(axis=1)
-        usual = np.where(known, loss(base, came), 0.0).sum(axis=1)
+        own = np.where(known, loss(chances, outcomes), 0.0).sum(axis=1)
+        usual = np.where(known, loss(base, outcomes), 0.0).sum(axis=1)
         low, high = ratio_by_days(day, usual - own, usual)
         skill = Estimate(100.0 * float(1.0 - own.sum() / usual.sum()), low, high)
         rows.append((f"{measure} skill against the base rates %", in_table(skill)))
 
-    shares = [f"{100.0 * float(each[known].mean()):.1f}" for each in came]
-    stated = [f"{100.0 * float(each[known].mean()):.1f}" for each in said]
+    shares = [f"{100.0 * float(row[known].mean()):.1f}" for row in outcomes]
+    stated = [f"{100.0 * float(row[known].mean()):.1f}" for row in chances]
     rows.append(("down, within, up: came %", ", ".join(shares)))
     rows.append(("down, within, up: said %", ", ".join(stated)))
-    within = reliability(said[1], came[1])
+    within = reliability(chances[1], outcomes[1])
     rows.append(("within: said / came % (n)", ", ".join(f"{a:.1f}/{b:.1f} ({n})" for a, b, n in within)))
     return table(f"partition of 4 h, n = {int(known.sum())} | figure", rows)
 
 
-def _brier(said: FloatArray, came: FloatArray) -> FloatArray:
-    out: FloatArray = squared_error(said, came).sum(axis=0)
+def _brier(chances: FloatArray, outcomes: FloatArray) -> FloatArray:
+    out: FloatArray = squared_error(chances, outcomes).sum(axis=0)
     return out
 
 
-def _log(said: FloatArray, came: FloatArray) -> FloatArray:
-    out: FloatArray = np.vectorize(partial(log_score, least=_LEAST))((said * came).sum(axis=0))
+def _log(chances: FloatArray, outcomes: FloatArray) -> FloatArray:
+    out: FloatArray = np.vectorize(partial(log_score, least=_LEAST))((chances * outcomes).sum(axis=0))
     return out

@@ -194,24 +194,24 @@ def _rows_of_held(held: Held, days: float) -> list[Row]:
     low, high = held.interval()
     gap = held.gap()
     fifths = held.fifths()
-    near = sum(abs(said - came) <= 5.0 for said, came in fifths)
+    near = sum(abs(stated - observed) <= 5.0 for stated, observed in fifths)
     is_long = days >= _MANY_DAYS
     is_met = abs(gap) <= 2.0 if is_long else low <= 0.0 <= high
-    said = 100.0 * float(held.said.mean())
-    came = 100.0 * float(held.came.mean())
+    stated = 100.0 * float(held.said.mean())
+    observed = 100.0 * float(held.came.mean())
     best = min(held.climate, held.persistence)
 
     return [
         (
             "still stands in four hours: said, came, %",
             "within 2 points" if is_long else "interval holds 0",
-            f"{said:.1f}, {came:.1f} (gap {low:+.1f} to {high:+.1f}, n {len(held.said)})",
+            f"{stated:.1f}, {observed:.1f} (gap {low:+.1f} to {high:+.1f}, n {len(held.said)})",
             is_met,
         ),
         (
             "the same by fifths, said/came, %",
             "4 of 5 within 5 points" if is_long else "",
-            ", ".join(f"{one:.0f}/{two:.0f}" for one, two in fifths),
+            ", ".join(f"{stated:.0f}/{observed:.0f}" for stated, observed in fifths),
             near >= 4 if is_long else None,
         ),
         (
