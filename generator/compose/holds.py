@@ -93,7 +93,7 @@ def holds_statement(record: HoldRecord) -> str:
     if scores.n < ENOUGH:
         return f"Only {quantity(scores.n, 'chance')} of a label to stand for {_AHEAD} could be judged: too few to tell."
 
-    said = (
+    sentence = (
         f"Of {scores.n} labels {in_words(scores.held)} still stood {_AHEAD} later; "
         f"the chances said {figures.percent(scores.said_percent)}."
     )
@@ -103,8 +103,8 @@ def holds_statement(record: HoldRecord) -> str:
     )
     known = [skill for skill in skills if skill]
     if not known:
-        return said
-    return f"{said} Brier skill: {', '.join(known)}."
+        return sentence
+    return f"{sentence} Brier skill: {', '.join(known)}."
 
 
 def _skill(skill: Estimate | None, baseline: str) -> str:

@@ -256,8 +256,8 @@ def month_of(ctx: TickContext) -> BarFrame | None:
 
 def ranges_of_week(ctx: TickContext) -> dict[str, dict[str, RangesOfWeek]]:
     """Compose how the ranges of each asset held over the last week, by horizon; only where a move is known."""
-    found: dict[str, dict[str, RangesOfWeek]] = {}
+    by_asset: dict[str, dict[str, RangesOfWeek]] = {}
     for asset in ASSETS:
         rows = {horizon: ctx.arena.week_of_ranges.get((asset, horizon)) for horizon in HORIZONS}
-        found[asset] = {horizon: row for horizon, row in rows.items() if row}
-    return {asset: rows for asset, rows in found.items() if rows}
+        by_asset[asset] = {horizon: row for horizon, row in rows.items() if row}
+    return {asset: rows for asset, rows in by_asset.items() if rows}

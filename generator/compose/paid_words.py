@@ -13,7 +13,7 @@ from generator.compose.inputs import reading_of
 from generator.compose.spells import Spells, StateSpells
 from generator.values.chances import Probabilities
 
-_OF_REPORT: Final = tuple(each.name for each in fields(ReportFacts))
+_OF_REPORT: Final = tuple(field.name for field in fields(ReportFacts))
 _IN_REACH: Final = 0.05  # chance of a level that is spoken of
 
 
@@ -59,8 +59,8 @@ def atlas_summary(facts: PaidFacts) -> str:
     return said(facts, "parts", "parts_usually", "most_apart", "side_spells")
 
 
-def _state(found: StateSpells | None, words: dict[str, str]) -> StateText | None:
-    return None if found is None else StateText(words[found.state], found.hours or 0.0, found.text)
+def _state(spells: StateSpells | None, words: dict[str, str]) -> StateText | None:
+    return None if spells is None else StateText(words[spells.state], spells.hours or 0.0, spells.text)
 
 
 def _level(ctx: TickContext) -> Level | None:
@@ -70,9 +70,9 @@ def _level(ctx: TickContext) -> Level | None:
         return None
     first, *higher = read.ladder["4h"]
     level: LevelChances = first
-    for each in higher:
-        if each.end.either >= _IN_REACH:
-            level = each
+    for candidate in higher:
+        if candidate.end.either >= _IN_REACH:
+            level = candidate
     return Level(level.level, 100 * level.end.either, 100 * level.touch.either)
 
 

@@ -66,8 +66,8 @@ def _plots(ctx: TickContext) -> Iterator[Plot]:
             x_name="after",
             x=tuple(reach),
             series=tuple(
-                PlotSeries(name=each, values=tuple(getattr(move, each) for move in reach.values()))
-                for each in ("low_90", "low_50", "high_50", "high_90")
+                PlotSeries(name=bound, values=tuple(getattr(move, bound) for move in reach.values()))
+                for bound in ("low_90", "low_50", "high_50", "high_90")
             ),
             states=(),
         )
@@ -118,9 +118,7 @@ def _side_at(spells: Sequence[Spell], at_ms: int) -> str:
 
 def _calibration(ctx: TickContext) -> Iterator[Plot]:
     """Compose how often prices moved, by how likely that had been called; of live forecasts alone."""
-    bins = [
-        each for each in ctx.arena.hourly_record.move.bins if each.hit is not None and each.said_percent is not None
-    ]
+    bins = [row for row in ctx.arena.hourly_record.move.bins if row.hit is not None and row.said_percent is not None]
 
     if bins:
         yield Plot(
@@ -130,10 +128,10 @@ def _calibration(ctx: TickContext) -> Iterator[Plot]:
             kind="line",
             unit="percent of cases that moved",
             x_name="published, percent",
-            x=tuple(percent(each.said_percent) or 0.0 for each in bins),
+            x=tuple(percent(row.said_percent) or 0.0 for row in bins),
             series=(
-                _series("moved", [each.hit.percent if each.hit else None for each in bins], 1),
-                _series("right would be", [each.said_percent for each in bins], 1),
+                _series("moved", [row.hit.percent if row.hit else None for row in bins], 1),
+                _series("right would be", [row.said_percent for row in bins], 1),
             ),
             states=(),
         )

@@ -27,7 +27,7 @@ from generator.compose.context import TickContext
 from generator.compose.inputs import reading_of
 from generator.values.scores import HorizonRecord, Rate
 
-_MARKET: Final = tuple(each.name for each in fields(MarketFacts))
+_MARKET: Final = tuple(field.name for field in fields(MarketFacts))
 
 
 def report_facts(ctx: TickContext, market: MarketFacts) -> ReportFacts:
@@ -82,17 +82,17 @@ def _spans(ctx: TickContext, market: MarketFacts) -> dict[str, Span]:
 
 def _widths(ctx: TickContext) -> dict[str, float]:
     """Return how far each coin's range for an hour reaches, percent."""
-    found = {asset: ranges(reading_of(ctx, asset)) for asset in ASSETS}
-    return {asset: moves[HOUR].high_90 for asset, moves in found.items() if moves}
+    by_asset = {asset: ranges(reading_of(ctx, asset)) for asset in ASSETS}
+    return {asset: moves[HOUR].high_90 for asset, moves in by_asset.items() if moves}
 
 
 def _held(ctx: TickContext) -> tuple[Share | None, bool]:
     """Return how many ranges for an hour held, live or else in the backtest, and which of these it is."""
     backtest = ctx.arena.backtest.how_far if ctx.arena.backtest else ()
     for records, in_backtest in ((ctx.arena.how_far, False), (backtest, True)):
-        found = _inside(records)
-        if found is not None and found.n >= FEWEST:
-            return found, in_backtest
+        inside = _inside(records)
+        if inside is not None and inside.n >= FEWEST:
+            return inside, in_backtest
     return None, False
 
 
@@ -103,11 +103,11 @@ def _inside(records: tuple[HorizonRecord, ...]) -> Share | None:
     return None
 
 
-def _share(found: Rate) -> Share | None:
+def _share(rate: Rate) -> Share | None:
     """Return a rate as it is published; None of no cases."""
-    if found.low_percent is None or found.high_percent is None:
+    if rate.low_percent is None or rate.high_percent is None:
         return None
-    return Share(found.hits, found.n, found.low_percent, found.high_percent)
+    return Share(rate.hits, rate.n, rate.low_percent, rate.high_percent)
 
 
 def _of(hits: int, n: int) -> Share | None:
@@ -123,20 +123,20 @@ def _over_days(by_day: tuple[tuple[int, int], ...]) -> Share | None:
     return _share(total.rate(backtest=False)) if total.below >= FEWEST else None
 
 
-def _like_days(found: CountedDays) -> LikeDays:
+def _like_days(days: CountedDays) -> LikeDays:
     return LikeDays(
-        n=found.n,
-        smallest=100 * found.smallest,
-        largest=100 * found.largest,
-        rose=_of(found.rose, found.n),
-        any_rose=100 * found.any_rose / max(1, found.any_n),
-        moved_more=_of(found.moved_more, found.n),
-        any_moved_more=100 * found.any_moved_more / max(1, found.any_n),
+        n=days.n,
+        smallest=100 * days.smallest,
+        largest=100 * days.largest,
+        rose=_of(days.rose, days.n),
+        any_rose=100 * days.any_rose / max(1, days.any_n),
+        moved_more=_of(days.moved_more, days.n),
+        any_moved_more=100 * days.any_moved_more / max(1, days.any_n),
     )
 
 
-def _spell(found: WordSpells) -> SpellSoFar:
-    return SpellSoFar(found.hours, found.n, found.as_old, _of(found.longer, found.as_old))
+def _spell(spells: WordSpells) -> SpellSoFar:
+    return SpellSoFar(spells.hours, spells.n, spells.as_old, _of(spells.longer, spells.as_old))
 
 
 def _yesterday(ctx: TickContext) -> Yesterday | None:

@@ -112,7 +112,7 @@ def spells(ctx: TickContext) -> Spells | None:
     side = _state(month, month.spells.side, SIDES, kept.SIDE)
     volatility = _state(month, month.spells.step, STEPS, kept.STEP)
     label = _state(month, month.spells.label, LABELS, kept.LABEL)
-    known = [spell for each in (month.spells.side, month.spells.step) for spell in each]
+    known = [spell for of_kind in (month.spells.side, month.spells.step) for spell in of_kind]
     record_days = None
     if known:
         record_days = fixed((month.now_ms - min(spell.start_ms for spell in known)) / DAY_MS, 1)
@@ -176,20 +176,20 @@ def _state(month: Month, every: Sequence[Spell], names: Sequence[str], words: di
     )
 
 
-def _lasting(found: Estimate | None) -> Lasting | None:
-    if found is None:
+def _lasting(estimate: Estimate | None) -> Lasting | None:
+    if estimate is None:
         return None
 
-    value = share(found.value)
-    low = share(found.low)
-    high = share(found.high)
+    value = share(estimate.value)
+    low = share(estimate.low)
+    high = share(estimate.high)
     if value is None or low is None or high is None:
         return None
     return Lasting(percent=value, low_percent=low, high_percent=high)
 
 
-def _in_words(found: Lasting | None) -> str | None:
-    return None if found is None else in_a_hundred(found.percent, found.low_percent, found.high_percent)
+def _in_words(lasting: Lasting | None) -> str | None:
+    return None if lasting is None else in_a_hundred(lasting.percent, lasting.low_percent, lasting.high_percent)
 
 
 def _next(came_next: Counter[str], over: int, words: dict[str, str]) -> tuple[str, str] | None:
@@ -197,10 +197,10 @@ def _next(came_next: Counter[str], over: int, words: dict[str, str]) -> tuple[st
     if over < FEWEST_SPELLS:
         return None
     ((name, count),) = came_next.most_common(1)
-    found = rate(count, over)
-    if found.percent is None or found.low_percent is None or found.high_percent is None or found.low_percent <= 50:
+    chance = rate(count, over)
+    if chance.percent is None or chance.low_percent is None or chance.high_percent is None or chance.low_percent <= 50:
         return None
-    return words[name], in_a_hundred(found.percent, found.low_percent, found.high_percent)
+    return words[name], in_a_hundred(chance.percent, chance.low_percent, chance.high_percent)
 
 
 def _from_now(outlasted: Sequence[Spell], age: float, hours: float) -> LastingOn | None:
@@ -208,15 +208,15 @@ def _from_now(outlasted: Sequence[Spell], age: float, hours: float) -> LastingOn
     if not enough(outlasted):
         return None
     rest = [spell._replace(start_ms=spell.start_ms + round(age * HOUR_MS)) for spell in outlasted]
-    found = _lasting(survival(rest, hours))
-    return None if found is None else LastingOn(**found.as_fields(), n=len(outlasted))
+    lasting = _lasting(survival(rest, hours))
+    return None if lasting is None else LastingOn(**lasting.as_fields(), n=len(outlasted))
 
 
 def _median(like: Sequence[Spell]) -> float | None:
     """Return the shortest length that at most half of the spells outlast; None where that was not seen."""
     for hours in sorted({spell.hours for spell in like if spell.came_next is not None}):
-        found = survival(like, hours)
-        if found is not None and found.value <= 0.5:
+        estimate = survival(like, hours)
+        if estimate is not None and estimate.value <= 0.5:
             return fixed(hours, 2)
     return None
 
@@ -254,12 +254,12 @@ def _ended_by(month: Month, like: Sequence[Spell], steps: Sequence[Spell]) -> En
 _PERCENT: Final = {"dispersion": 2, "funding": 4}  # measures that are fractions, and their decimals as percent
 
 
-def _rank(name: str, found: MonthRank) -> Rank:
+def _rank(name: str, rank: MonthRank) -> Rank:
     return Rank(
-        now=_shown(name, found.now),
-        usual=_shown(name, found.usual),
-        rank_percent=share(found.rank),
-        n=found.n,
+        now=_shown(name, rank.now),
+        usual=_shown(name, rank.usual),
+        rank_percent=share(rank.rank),
+        n=rank.n,
     )
 
 
