@@ -71,9 +71,9 @@ def prove(read: Read, body: Any, round_id: str, policy: Policy, keys: Sequence[V
 def _first_witnessed(read: Read, index: int, policy: Policy, keys: Sequence[Verifier]) -> Witnessed:
     """Return the first head with an entry that enough witnesses signed."""
     for size in sorted(size for size in witnessed_sizes(read) if size > index):
-        found = witnessed_head(read, size, policy, keys)
-        if found is not None:
-            return found
+        head = witnessed_head(read, size, policy, keys)
+        if head is not None:
+            return head
     raise VerifyError("no head of the log with this seal has the witnesses that the policy asks for; try again later")
 
 

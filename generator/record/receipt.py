@@ -98,9 +98,9 @@ def receipt_in(text: str) -> str:
     for value in (text.strip(), *_header_values(text)):
         if value.count(".") == 2 and not value.startswith("{"):
             return value
-        found = _in_json(value) or _in_json(_decoded(value))
-        if found is not None:
-            return found
+        receipt = _in_json(value) or _in_json(_decoded(value))
+        if receipt is not None:
+            return receipt
     raise VerifyError("there is no signed receipt in that file: the service has no receipt key, or it is another file")
 
 

@@ -135,20 +135,20 @@ def newest_witnessed(read: Read, log: SignedLog, policy: Policy, now: float, max
     sizes = witnessed_sizes(read)
 
     for size in sizes[:LOOKED_FOR_QUORUM]:
-        found = witnessed_head(read, size, policy, policy.logs or log.keys)
-        if found is None:
+        head = witnessed_head(read, size, policy, policy.logs or log.keys)
+        if head is None:
             continue
         if size > log.head.size:
             raise VerifyError(
                 f"witnesses saw {size} entries of the log, and it has {log.head.size}: entries were removed"
             )
 
-        if now - found.at > max_age_s:
+        if now - head.at > max_age_s:
             raise VerifyError(
-                f"witnesses saw the log last {(now - found.at) / HOUR_S:.1f} hours ago; "
+                f"witnesses saw the log last {(now - head.at) / HOUR_S:.1f} hours ago; "
                 f"more than {max_age_s / HOUR_S:g} hours prove too little (--max-age)"
             )
-        return found
+        return head
 
     raise VerifyError(
         f"no head of the log has the witnesses that the policy asks for ({len(sizes)} were signed by any)"

@@ -104,18 +104,18 @@ class HourLog:
 
     def _reveal(self, start: str, asset: str, shown: Mapping[str, Any]) -> None:
         """Check that a prediction opens to the last commitment made before its hour."""
-        made = self.hours.get(start, {}).get(asset)
-        if made is None:
+        prediction = self.hours.get(start, {}).get(asset)
+        if prediction is None:
             raise AuditError(f"{asset}: no prediction was made for this hour")
 
         forecast = shown["forecast"]
         if (forecast["asset"], forecast["start"]) != (asset, start):
             raise AuditError(f"{asset}: the prediction is of another asset or hour")
-        if digest_of(forecast, shown["salt"]) != made["commitment"]:
+        if digest_of(forecast, shown["salt"]) != prediction["commitment"]:
             raise AuditError(f"{asset}: prediction and salt do not give the commitment")
         if complaint := call_complaint(forecast, tuple(forecast["probabilities"]), tuple(forecast["base_rate"])):
             raise AuditError(f"{asset}: {complaint}")
-        made.update(forecast)
+        prediction.update(forecast)
 
     def _started(self, entry: Row) -> None:
         in_time(seconds(entry["start"], entry["at"]), "the start price was fixed", "start")
@@ -164,14 +164,14 @@ class HourLog:
         for asset, judged in entry["assets"].items():
             if "forecast" in judged:
                 self._reveal(start, asset, judged)
-            made = self.hours.get(start, {}).pop(asset, None)
-            if made is None:
+            prediction = self.hours.get(start, {}).pop(asset, None)
+            if prediction is None:
                 raise AuditError(f"{asset}: no prediction was made for this hour")
 
             if "void_reason" in judged:
-                self._never_started(start, asset, made, judged["void_reason"])
+                self._never_started(start, asset, prediction, judged["void_reason"])
             else:
-                cases.append(_judged_case(asset, made, judged))
+                cases.append(_judged_case(asset, prediction, judged))
 
         for case in cases:
             self.sums = self.sums.counted(case)
@@ -180,10 +180,10 @@ class HourLog:
         if not self.hours.get(start, True):
             del self.hours[start]
 
-    def _never_started(self, start: str, asset: str, made: Mapping[str, Any], reason: str) -> None:
+    def _never_started(self, start: str, asset: str, prediction: Mapping[str, Any], reason: str) -> None:
         """Note that ranges are void of which no start price was logged."""
         if asset not in self.ranges.get(start, {}):
-            ranges = self._keep_ranges(start, asset, made, None)
+            ranges = self._keep_ranges(start, asset, prediction, None)
             void = Move(void_reason=reason)
             ranges.moves |= dict.fromkeys(ranges.forecasts, void)
             self.far = self.far.plus_totals(
@@ -196,21 +196,21 @@ class HourLog:
         return None if ranges is None else ranges.moves.get(horizon)
 
 
-def _judged_case(asset: str, made: Mapping[str, Any], judged: Mapping[str, Any]) -> Round:
+def _judged_case(asset: str, prediction: Mapping[str, Any], judged: Mapping[str, Any]) -> Round:
     """Check that the logged outcome follows from the prices, and return the prediction as a case to score."""
-    change = change_bps(made["start_price"], judged["end_price"])
+    change = change_bps(prediction["start_price"], judged["end_price"])
     if change != judged["change_bps"]:
         raise AuditError(f"{asset}: change_bps is {judged['change_bps']}, the prices give {change}")
 
-    outcome = outcome_of(change, made["band_bps"])
+    outcome = outcome_of(change, prediction["band_bps"])
     if outcome != judged["outcome"]:
         raise AuditError(f"{asset}: outcome is {judged['outcome']}, the prices give {outcome}")
 
     words = ("down", "neutral", "up")
-    chances = {name: dict(zip(words, made[name], strict=True)) for name in ("probabilities", "base_rate")}
-    forecast = {**made, **chances}
+    chances = {name: dict(zip(words, prediction[name], strict=True)) for name in ("probabilities", "base_rate")}
+    forecast = {**prediction, **chances}
     scored = {"forecast": forecast, "outcome": outcome, "warm_up": False}
-    return round_of_row({**made, **scored, "round_id": "", "asset": "", "change_bps": None})
+    return round_of_row({**prediction, **scored, "round_id": "", "asset": "", "change_bps": None})
 
 
 def _late(start: str, horizon: str, at: str) -> float:

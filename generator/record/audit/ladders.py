@@ -243,13 +243,13 @@ def file_complaint(log: LadderLog, day: str, data: bytes) -> str | None:
         return f"it is not of its form ({type(error).__name__}: {error})"
 
 
-def _sealed_complaint(made: Mapping[str, str], hours: Sequence[Mapping[str, Any]]) -> str | None:
+def _sealed_complaint(sealed: Mapping[str, str], hours: Sequence[Mapping[str, Any]]) -> str | None:
     """Return where the hours are not those that were sealed, or their chances are none."""
     shown = {hour["ladder"]["start"]: hour for hour in hours}
-    if len(shown) != len(hours) or set(shown) != set(made):
+    if len(shown) != len(hours) or set(shown) != set(sealed):
         return "its hours are not those that were sealed"
     for start, hour in shown.items():
-        if digest_of(hour["ladder"], hour["salt"]) != made[start]:
+        if digest_of(hour["ladder"], hour["salt"]) != sealed[start]:
             return f"{start}: ladder and salt do not give the commitment"
         if complaint := _chances_complaint(hour["ladder"]["assets"]):
             return f"{start}: {complaint}"
@@ -260,12 +260,12 @@ def _moves_complaint(hours: Sequence[LadderHour], move_of: MoveOf) -> str | None
     """Return where a move is another than that of the prices in the log."""
     for hour in hours:
         for horizon, assets in hour.came.items():
-            for asset, came in assets.items():
+            for asset, outcome in assets.items():
                 logged = move_of(iso(hour.start_ms), asset, horizon)
-                if logged is None or logged.move is None or came["move"] == logged.move:
+                if logged is None or logged.move is None or outcome["move"] == logged.move:
                     continue
                 where = f"{iso(hour.start_ms)}: {asset} over {horizon}"
-                return f"{where}: the move is {came['move']}, the logged prices give {logged.move}"
+                return f"{where}: the move is {outcome['move']}, the logged prices give {logged.move}"
     return None
 
 
@@ -281,8 +281,8 @@ def _scores_complaint(hours: Sequence[LadderHour], logged: Mapping[str, Any] | N
 
 def _chances_complaint(assets: Mapping[str, Any]) -> str | None:
     """Return where chances are none: out of bounds, rising with the level, or a touch less likely than the end."""
-    for asset, said in assets.items():
-        for horizon, rows in said["ladder"].items():
+    for asset, stated in assets.items():
+        for horizon, rows in stated["ladder"].items():
             if [row[0] for row in rows] != list(HORIZONS[horizon].levels):
                 return f"{asset}: the levels over {horizon} are others"
             for row in rows:
@@ -295,7 +295,7 @@ def _chances_complaint(assets: Mapping[str, Any]) -> str | None:
                     return f"{asset}: a chance over {horizon} rises with the level"
 
         # Three chances of three digits each: they sum to one but for what rounding leaves.
-        part = said["partition"]
+        part = stated["partition"]
         if part is not None and round(1000 * sum(part["chances"])) != 1000:
             return f"{asset}: the parts do not sum to one"
     return None

@@ -46,16 +46,16 @@ class Inbox:
         """
         try:
             with os.scandir(self.folder) as entries:
-                found = [row for entry in entries if (row := _row(entry)) is not None]
+                rows = [row for entry in entries if (row := _row(entry)) is not None]
         except OSError:
             return ()
 
-        found.sort(key=lambda row: (row[1], row[0]))
-        if len(found) > at_once:
+        rows.sort(key=lambda row: (row[1], row[0]))
+        if len(rows) > at_once:
             half = at_once // 2
-            found = found[:half] + self._random.sample(found[half:], at_once - half)
+            rows = rows[:half] + self._random.sample(rows[half:], at_once - half)
 
-        files = [file for row in found if (file := self._read(*row)) is not None]
+        files = [file for row in rows if (file := self._read(*row)) is not None]
         return tuple(sorted(files, key=lambda file: (file.arrived_ms, file.name)))
 
     def _read(self, name: str, arrived_ms: int, status: os.stat_result) -> BallotFile | None:

@@ -82,11 +82,11 @@ def locked_tally(connection: Connection, round_id: str, *, simulated: bool) -> T
 def locked_votes(connection: Connection, round_ids: Iterable[str]) -> dict[str, Votes]:
     """Return the votes of these rounds at their close; a round that was never locked is left out."""
     query = select(_T.round_id, _T.simulated, *TALLY)
-    found: dict[str, Votes] = {}
+    by_round: dict[str, Votes] = {}
     for round_id, simulated, *row in where_in(connection, query, _T.round_id, round_ids):
-        votes = found.get(round_id, Votes())
-        found[round_id] = votes._replace(**{"simulated" if simulated else "real": tally_of(row)})
-    return found
+        votes = by_round.get(round_id, Votes())
+        by_round[round_id] = votes._replace(**{"simulated" if simulated else "real": tally_of(row)})
+    return by_round
 
 
 def tally_of(row: Sequence[int | None]) -> Tally:
@@ -289,10 +289,10 @@ def crowd_of(connection: Connection, round_id: str) -> LockedCrowd | None:
 
     stored = read_json(text)
     by_record_then = stored["by_record"]
-    said = Tally(**{word: by_record_then.get("said", {}).get(word, 0) for word in Tally().votes})
+    tally = Tally(**{word: by_record_then.get("said", {}).get(word, 0) for word in Tally().votes})
     by_record_then.pop("said", None)
     return LockedCrowd(
-        RecordCrowd(**by_record_then, said=said),
+        RecordCrowd(**by_record_then, said=tally),
         tuple(_burst(**burst) for burst in stored["bursts"]),
     )
 

@@ -140,13 +140,13 @@ def _votes_of(connection: Connection, since_ms: int, until_ms: int) -> Iterator[
         usual = brier(played.base_rate, played.outcome)
         brain = brier(played.probabilities, played.outcome)
         for voter, choice, up, neutral, down in connection.execute(counted, {"round_id": played.round_id}):
-            said: str | tuple[int, ...] = choice
+            stated: str | tuple[int, ...] = choice
             score = None
             if up is not None:
-                said = (up, neutral, down)
+                stated = (up, neutral, down)
                 score = brier((down / 100, neutral / 100, up / 100), played.outcome)
 
-            yield VoterRow(voter, played.round_id, said, str(played.outcome), score, usual, brain)
+            yield VoterRow(voter, played.round_id, stated, str(played.outcome), score, usual, brain)
 
 
 def forget_months(connection: Connection) -> None:

@@ -165,11 +165,11 @@ def newest_hour_ms(connection: Connection) -> int:
     return int(connection.execute(select(func.max(t.hours.c.at_ms))).scalar() or -1)
 
 
-def store_hours(connection: Connection, found: Iterable[Hour]) -> None:
+def store_hours(connection: Connection, hours: Iterable[Hour]) -> None:
     """Keep what was published first in each hour; an hour that is not later than all before it is left out."""
     newest = newest_hour_ms(connection) // HOUR_MS
     rows = []
-    for hour in found:
+    for hour in hours:
         number = hour.at_ms // HOUR_MS
         if number > newest:
             newest = number

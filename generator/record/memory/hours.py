@@ -88,10 +88,12 @@ def week_of_ranges(connection: Connection, now_ms: int) -> dict[tuple[str, str],
 
     judged: dict[tuple[str, str], list[tuple[RangeForecast, float, bool]]] = {}
     for asset, warm_up, ranges, moves in connection.execute(query):
-        said = read_json(ranges)
-        for horizon, came in read_json(moves).items():
-            if came["move"] is not None:
-                judged.setdefault((asset, horizon), []).append((RangeForecast(**said[horizon]), came["move"], warm_up))
+        forecasts = read_json(ranges)
+        for horizon, outcome in read_json(moves).items():
+            if outcome["move"] is not None:
+                judged.setdefault((asset, horizon), []).append(
+                    (RangeForecast(**forecasts[horizon]), outcome["move"], warm_up)
+                )
     return {key: _held(cases) for key, cases in judged.items()}
 
 
@@ -116,36 +118,36 @@ def day_of_ranges(connection: Connection, now_ms: int) -> RangeDay | None:
 
     rows = values_in(connection, PredictionMade, query)
     hours = [
-        (made, due)
-        for made in rows
-        if made.start_ms + HOUR_MS > now_ms - DAY_MS and (due := _due(made, HOUR)) is not None
+        (prediction, due)
+        for prediction in rows
+        if prediction.start_ms + HOUR_MS > now_ms - DAY_MS and (due := _due(prediction, HOUR)) is not None
     ]
-    days = [(made, due) for made in rows if (due := _due(made, DAY)) is not None]
+    days = [(prediction, due) for prediction in rows if (due := _due(prediction, DAY)) is not None]
     if not hours and not days:
         return None
 
-    held = sum(said.holds_90(came.move or 0.0) for _, (said, came) in hours)
-    counted = RangeDay(None, 0.0, 0.0, 0.0, len(hours), held, any(made.warm_up for made, _ in hours))
+    held = sum(forecast.holds_90(outcome.move or 0.0) for _, (forecast, outcome) in hours)
+    counted = RangeDay(None, 0.0, 0.0, 0.0, len(hours), held, any(prediction.warm_up for prediction, _ in hours))
     if not days:
         return counted
-    made, (said, came) = days[-1]
-    start = made.start_price or 0.0
+    prediction, (forecast, outcome) = days[-1]
+    start = prediction.start_price or 0.0
     return counted._replace(
-        due_ms=made.start_ms + DAY_MS,
-        low=start * (1 + said.low_90 / 100),
-        high=start * (1 + said.high_90 / 100),
-        price=came.end_price or 0.0,
-        warm_up=counted.warm_up or made.warm_up,
+        due_ms=prediction.start_ms + DAY_MS,
+        low=start * (1 + forecast.low_90 / 100),
+        high=start * (1 + forecast.high_90 / 100),
+        price=outcome.end_price or 0.0,
+        warm_up=counted.warm_up or prediction.warm_up,
     )
 
 
-def _due(made: PredictionMade, horizon: str) -> tuple[RangeForecast, Move] | None:
+def _due(prediction: PredictionMade, horizon: str) -> tuple[RangeForecast, Move] | None:
     """Return a range and the move that it was about; None where either is not known."""
-    said = (made.ranges or {}).get(horizon)
-    came = made.moves.get(horizon)
-    if said is None or came is None or came.move is None:
+    forecast = (prediction.ranges or {}).get(horizon)
+    outcome = prediction.moves.get(horizon)
+    if forecast is None or outcome is None or outcome.move is None:
         return None
-    return said, came
+    return forecast, outcome
 
 
 def lead_days(connection: Connection) -> tuple[LeadDay, ...]:

@@ -82,8 +82,8 @@ class LadderStore(GameStore[LadderState, LaddersPlayed]):
 
     def entries(self, connection: Connection, played: LaddersPlayed, now_ms: int, salt: SaltOf) -> list[Entry]:
         """Return the entry of what is made of an hour, and reveal the days that are over."""
-        made = (ladder_entry(hour, now_ms, salt) for _, hour in played.changes if hour.is_closed)
-        return [*made, *reveal(connection, now_ms, salt)]
+        sealed = (ladder_entry(hour, now_ms, salt) for _, hour in played.changes if hour.is_closed)
+        return [*sealed, *reveal(connection, now_ms, salt)]
 
     def end_batch(self, connection: Connection) -> None:
         """Store the sums."""

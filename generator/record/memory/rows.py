@@ -162,8 +162,8 @@ def newest_id(table: Table) -> Select[int | None]:
 
 def get_meta(connection: Connection, key: str) -> str | None:
     """Return one noted value."""
-    found: str | None = connection.execute(_META, {"key": key}).scalar()
-    return found
+    value: str | None = connection.execute(_META, {"key": key}).scalar()
+    return value
 
 
 def put_meta(connection: Connection, key: str, value: str) -> None:

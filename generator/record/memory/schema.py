@@ -60,13 +60,13 @@ def bring_up_to_date(connection: Connection, name: str, present: set[str], migra
 @cache
 def _creation(dialect: sa.Dialect) -> tuple[str, ...]:
     """Return the statements that make every table and index; to compile them takes longer than to execute them."""
-    made: list[str] = []
+    statements: list[str] = []
 
     def take(ddl: ExecutableDDLElement, *_: object, **__: object) -> None:
-        made.append(str(ddl.compile(dialect=dialect)))
+        statements.append(str(ddl.compile(dialect=dialect)))
 
     tables.metadata.create_all(sa.create_mock_engine(f"{dialect.name}://", take), checkfirst=False)
-    return tuple(made)
+    return tuple(statements)
 
 
 def _stamped_version(connection: Connection) -> str | None:

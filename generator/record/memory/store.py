@@ -58,10 +58,10 @@ def _file_of(engine: Engine) -> Path | None:
 def _identity(file: Path | None) -> tuple[int, int] | None:
     """Return what is the same for as long as a file was not replaced, None where there is none."""
     try:
-        found = None if file is None else file.stat()
+        stat = None if file is None else file.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return None if found is None else (found.st_dev, found.st_ino)
+    return None if stat is None else (stat.st_dev, stat.st_ino)
 
 
 class Memory:
@@ -230,7 +230,9 @@ class Memory:
     def is_empty(self) -> bool:
         """Return whether nothing was ever played."""
         with self.reading() as connection:
-            return all(connection.execute(select(one.c.id).limit(1)).scalar() is None for one in (t.rounds, t.ticks))
+            return all(
+                connection.execute(select(table.c.id).limit(1)).scalar() is None for table in (t.rounds, t.ticks)
+            )
 
     def meta(self, key: str) -> str | None:
         """Return a noted value."""
@@ -245,8 +247,8 @@ class Memory:
     def brain_state(self) -> bytes | None:
         """Return the brain's state as of the last tick played."""
         with self.reading() as connection:
-            found: bytes | None = connection.execute(select(t.brain_state.c.state)).scalar()
-        return found
+            state: bytes | None = connection.execute(select(t.brain_state.c.state)).scalar()
+        return state
 
     def epoch(self) -> int:
         """Return the highest epoch that ever wrote here, 0 before the first."""
@@ -322,7 +324,7 @@ class Memory:
         """Return the last hourly predictions that came due or were void, newest first."""
         with self.reading() as connection:
             totals = self.totals(connection)
-            key = (limit, *((one.resolved, one.void) for one in (totals.live.hourly, totals.backtest.hourly)))
+            key = (limit, *((sums.resolved, sums.void) for sums in (totals.live.hourly, totals.backtest.hourly)))
             return self._cached("predictions", key, lambda: hours.settled_predictions(connection, limit))
 
     def earlier_voters(self, most: int, now_ms: int) -> tuple[str, ...]:
@@ -400,10 +402,10 @@ class Memory:
         self.set_meta(EARNED_KEY, json.dumps(asdict(earned)))
         return earned
 
-    def keep_hours(self, found: Iterable[Hour]) -> None:
+    def keep_hours(self, hours: Iterable[Hour]) -> None:
         """Keep what was published first in each hour; one that is not later than all before it is left out."""
         with self.writing() as connection:
-            history.store_hours(connection, found)
+            history.store_hours(connection, hours)
             holds.count(connection)
 
     def exports(self) -> Exports:

@@ -74,7 +74,7 @@ def count_span(connection: Connection, totals: RunningTotals, span: Span) -> Run
 
     return totals.after(
         ((None, item) for item in rounds),
-        ((None, made) for made in values_in(connection, PredictionMade, hourly)),
+        ((None, prediction) for prediction in values_in(connection, PredictionMade, hourly)),
         values_in(connection, Lesson, taught),
         votes=locked_votes(connection, [item.round_id for item in rounds]),
     )
@@ -106,10 +106,10 @@ def ranges_of_block(connection: Connection, warm_up: bool, horizon: str, block: 
 
 def _counts(moved: Iterable[Any], horizon: str) -> Iterator[Counts]:
     """Count one horizon of forecasts, from their ranges and moves as they are stored; nothing else of them is read."""
-    for said, came in moved:
-        moves = read_json(came)
-        if said is not None and horizon in moves:
-            yield counts_of(RangeForecast(**read_json(said)[horizon]), Move(**moves[horizon]))
+    for forecasts, outcomes in moved:
+        moves = read_json(outcomes)
+        if forecasts is not None and horizon in moves:
+            yield counts_of(RangeForecast(**read_json(forecasts)[horizon]), Move(**moves[horizon]))
 
 
 def _newest(connection: Connection) -> dict[str, int]:
