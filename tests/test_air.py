@@ -80,8 +80,7 @@ FEWEST_COMMENTS = {
     "generator/values": 4.8, "gateway/buyer": 8.5, "gateway/devnet": 6.5,
 }  # fmt: skip
 MOST_IDLE_NAMES = {
-    "generator/arena": 30.7, "generator/cli": 16.9, "generator/client": 36.4, "generator/compose": 11.5,
-    "generator/lab": 45, "generator/operate": 28.8, "generator/record": 13.3, "generator/site": 17,
+    "generator/cli": 16.9, "generator/client": 36.4, "generator/operate": 28.8, "generator/site": 17,
     "gateway/devnet": 9.3,
 }  # fmt: skip
 

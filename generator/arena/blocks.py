@@ -18,9 +18,9 @@ class Cell:
     said: int = 0  # sum of the chances, in ten-thousandths
     came: Ratio = field(default_factory=Ratio)
 
-    def plus(self, said: int, hits: int, n: int) -> Cell:
+    def plus(self, stated: int, hits: int, n: int) -> Cell:
         """Add one block."""
-        return Cell(self.said + said, self.came.plus(hits, n))
+        return Cell(self.said + stated, self.came.plus(hits, n))
 
     @property
     def said_percent(self) -> float | None:

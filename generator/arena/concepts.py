@@ -167,8 +167,8 @@ def _moved_after_move(facts: LessonFacts) -> bool:
 
 def _fat_tail(facts: LessonFacts) -> bool:
     """Whether many more hours on record went as far than a normal curve expects."""
-    found = facts.record.as_large if facts.record else 0
-    return facts.sigmas >= _FAT_SIGMAS and found >= _FAR_MORE * max(1.0, facts.expected)
+    as_large = facts.record.as_large if facts.record else 0
+    return facts.sigmas >= _FAT_SIGMAS and as_large >= _FAR_MORE * max(1.0, facts.expected)
 
 
 FITS: Final[Mapping[Concept, Callable[[LessonFacts], bool]]] = {

@@ -49,13 +49,13 @@ class CrowdSums:
         if chances is None or played.outcome is None or played.probabilities is None or played.base_rate is None:
             return self
 
-        came = ORDER.index(played.outcome)
+        place = ORDER.index(played.outcome)
         return CrowdSums(
             votes=self.votes + sums.votes,
-            brier=self.brier.plus(brier_e8(chances, came), brier_e8(played.base_rate, came)),
-            log=self.log.plus(log_e9(chances[came]), log_e9(played.base_rate[came])),
-            brain_brier=self.brain_brier + brier_e8(played.probabilities, came),
-            brain_log=self.brain_log + log_e9(played.probabilities[came]),
+            brier=self.brier.plus(brier_e8(chances, place), brier_e8(played.base_rate, place)),
+            log=self.log.plus(log_e9(chances[place]), log_e9(played.base_rate[place])),
+            brain_brier=self.brain_brier + brier_e8(played.probabilities, place),
+            brain_log=self.brain_log + log_e9(played.probabilities[place]),
         )
 
     def scores(self) -> CrowdRecord:

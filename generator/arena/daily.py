@@ -226,12 +226,12 @@ def ask(inputs: PlayInputs, day: int) -> DailyQuestion | None:
     A move over 25 hours spreads as the square root of time wider than one over 24: so the brain's 24-hour ranges and
     the usual day are widened. Half of all usual days move less than the median one, which is its 50% range.
     """
-    said = inputs.ranges.get(ASSET, {}).get(HORIZON)
-    if said is None or inputs.usual_day is None or not isfinite(inputs.usual_day) or inputs.usual_day <= 0:
+    forecast = inputs.ranges.get(ASSET, {}).get(HORIZON)
+    if forecast is None or inputs.usual_day is None or not isfinite(inputs.usual_day) or inputs.usual_day <= 0:
         return None
 
     longer = sqrt(MEASURED_AFTER_MS / DAY_MS)
-    low_90, low_50, high_50, high_90 = (round(100 * longer * end) for end in said.ends)
+    low_90, low_50, high_50, high_90 = (round(100 * longer * end) for end in forecast.ends)
     brain = (low_90, low_50, high_50, high_90)
     half = round(10_000 * longer * inputs.usual_day)
     nine = round(10_000 * longer * inputs.usual_day * NORMAL_90_TO_50)
@@ -323,5 +323,5 @@ def void(question: DailyQuestion, reason: str) -> DailyQuestion:
 
 def mean_score(scores: Sequence[float]) -> float | None:
     """Return the mean of the answers' scores, four decimals, the same in any order; None without an answer."""
-    units = sum(round(10_000 * one) for one in scores)
+    units = sum(round(10_000 * score) for score in scores)
     return rounded(units / 10_000 / len(scores), 4) if scores else None

@@ -89,21 +89,21 @@ class HoldSums:
 
     def scores(self, *, backtest: bool) -> HoldScores:
         """Return the scores, of live hours or of the `backtest`."""
-        came = self.held.came
-        n = came.below
+        held = self.held.came
+        n = held.below
         brier = mean(self.climate.above, E8, n)
         climate = mean(self.climate.below, E8, n)
         persistence = mean(self.persistence.below, E8, n)
-        shows_skill = enough_for_skill(came.blocks, came.above, n)
+        shows_skill = enough_for_skill(held.blocks, held.above, n)
 
         return HoldScores(
             hours=self.hours,
             n=n,
-            days=came.blocks,
+            days=held.blocks,
             since_ms=self.first_ms if self.hours else None,
             until_ms=self.last_ms if self.hours else None,
             said_percent=self.held.said_percent,
-            held=came.rate(backtest=backtest),
+            held=held.rate(backtest=backtest),
             brier=brier,
             climate_brier=climate,
             persistence_brier=persistence,
@@ -191,19 +191,19 @@ def _later(hour: Hour, hours: Sequence[Hour], times: Sequence[int]) -> Hour | No
 def _case(hour: Hour, later: Hour, stood: Sequence[int]) -> _Case:
     """Score what was said of an hour; `stood` counts the labels up to it."""
     now = _LABELS.index(hour.label)
-    came = _LABELS.index(later.label)
-    said = hour.chances or ()
+    then = _LABELS.index(later.label)
+    chances = hour.chances or ()
 
     # Each label counts as seen once, so that none that is new has no chance.
     cases = sum(stood) + len(stood)
     climate = probabilities(tuple((count + 1) / cases for count in stood))
 
     return _Case(
-        said=units_of(said[now]),
-        held=int(came == now),
-        own=brier_e8(said, came),
-        climate=brier_e8(climate, came),
-        persistence=0 if came == now else 2 * E8,
+        said=units_of(chances[now]),
+        held=int(then == now),
+        own=brier_e8(chances, then),
+        climate=brier_e8(climate, then),
+        persistence=0 if then == now else 2 * E8,
     )
 
 
@@ -232,11 +232,11 @@ def score(content: Content, _at_start: Seen, at_end: Seen) -> Scores:
     """
     label = content["label"]
     chances = tuple(content["chances"][name] for name in _LABELS)
-    came = _LABELS.index(at_end["label"])
+    then = _LABELS.index(at_end["label"])
     held = at_end["label"] == label
 
     return {
-        "brier": rounded(brier_e8(chances, came) / E8, 4),
+        "brier": rounded(brier_e8(chances, then) / E8, 4),
         "persistence": 0.0 if held else 2.0,
         "chance": content["chances"][label],
         "held": float(held),

@@ -55,7 +55,7 @@ def play_hours(state: HourState, inputs: PlayInputs, published_ms: int | None) -
         inputs: of the tick.
         published_ms: wall time of the last release; None where nothing is published.
     """
-    judged = [(made, LIFE.moved(made, inputs, published_ms)) for made in state.pending]
+    judged = [(prediction, LIFE.moved(prediction, inputs, published_ms)) for prediction in state.pending]
     looked_at = tuple(after for _, after in judged)
     changes = [*judged, *_made(state, inputs, judged, looked_at)]
     return HoursPlayed(tuple((before, after) for before, after in changes if before != after), looked_at)
@@ -73,13 +73,13 @@ def _made(
         return []
 
     earlier = {before.asset: before for before, _ in judged if before.start_ms == start_ms}
-    resolved = {made.asset: made.outcome for made in looked_at if made.outcome is not None}
+    resolved = {prediction.asset: prediction.outcome for prediction in looked_at if prediction.outcome is not None}
     changes: list[PredictionChange] = []
     for asset in ASSETS:
         forecast = inputs.sound_forecast(asset, HORIZON_MINUTES)
         if forecast is None or (asset, start_ms) in state.begun:
             continue
-        made = predict(
+        prediction = predict(
             forecast,
             start_ms,
             inputs.now_ms,
@@ -87,7 +87,7 @@ def _made(
             ranges=inputs.ranges.get(asset),
             warm_up=inputs.warm_up,
         )
-        changes.append((earlier.get(asset), made))
+        changes.append((earlier.get(asset), prediction))
     return changes
 
 
@@ -127,42 +127,44 @@ def predict(
     )
 
 
-def void_unresolved(made: PredictionMade, reason: str) -> PredictionMade:
+def void_unresolved(prediction: PredictionMade, reason: str) -> PredictionMade:
     """Void what is not known yet of a prediction."""
-    moves = range_rules.void_moves(made, reason)
-    if made.outcome is not None or made.void_reason is not None:
-        return replace(made, moves=moves)
-    return replace(made, void_reason=reason, moves=moves)
+    moves = range_rules.void_moves(prediction, reason)
+    if prediction.outcome is not None or prediction.void_reason is not None:
+        return replace(prediction, moves=moves)
+    return replace(prediction, void_reason=reason, moves=moves)
 
 
-def judge(made: PredictionMade, now_ms: int, prices: Mapping[str, PricePoint], venues_needed: int) -> PredictionMade:
+def judge(
+    prediction: PredictionMade, now_ms: int, prices: Mapping[str, PricePoint], venues_needed: int
+) -> PredictionMade:
     """Fix the start price, then the moves and the outcome, or the reason why one of them is void."""
-    started = made.start_price
+    started = prediction.start_price
     if started is None:
-        if now_ms < made.start_ms or made.void_reason is not None:
-            return made
-        price, reason = fix_price(prices, made.asset, venues_needed, "start", now_ms - made.start_ms)
+        if now_ms < prediction.start_ms or prediction.void_reason is not None:
+            return prediction
+        price, reason = fix_price(prices, prediction.asset, venues_needed, "start", now_ms - prediction.start_ms)
         if reason is not None:
-            return void_unresolved(made, reason)
-        return replace(made, start_price=price)
+            return void_unresolved(prediction, reason)
+        return replace(prediction, start_price=price)
 
-    made = replace(made, moves=range_rules.measure(made, now_ms, prices, venues_needed))
-    if now_ms < made.end_ms or made.outcome is not None or made.void_reason is not None:
-        return made
+    prediction = replace(prediction, moves=range_rules.measure(prediction, now_ms, prices, venues_needed))
+    if now_ms < prediction.end_ms or prediction.outcome is not None or prediction.void_reason is not None:
+        return prediction
 
-    price, reason = fix_price(prices, made.asset, venues_needed, "end", now_ms - made.end_ms)
+    price, reason = fix_price(prices, prediction.asset, venues_needed, "end", now_ms - prediction.end_ms)
     if price is None:
-        return replace(made, void_reason=reason)
+        return replace(prediction, void_reason=reason)
     change = change_bps(started, price)
-    return replace(made, end_price=price, change_bps=change, outcome=outcome_of(change, made.band_bps))
+    return replace(prediction, end_price=price, change_bps=change, outcome=outcome_of(change, prediction.band_bps))
 
 
-def _judge(made: PredictionMade, inputs: PlayInputs) -> PredictionMade:
-    return judge(made, inputs.now_ms, inputs.prices, inputs.venues_needed)
+def _judge(prediction: PredictionMade, inputs: PlayInputs) -> PredictionMade:
+    return judge(prediction, inputs.now_ms, inputs.prices, inputs.venues_needed)
 
 
-def _opens_ms(made: PredictionMade) -> int | None:
-    return made.start_ms if made.start_price is None and not made.warm_up else None
+def _opens_ms(prediction: PredictionMade) -> int | None:
+    return prediction.start_ms if prediction.start_price is None and not prediction.warm_up else None
 
 
 LIFE: Final[Life[PredictionMade]] = Life(attrgetter("made_ms"), _opens_ms, _judge, void_unresolved)

@@ -36,15 +36,15 @@ class _Case:
     logs: tuple[int, int]  # likewise the log score
 
 
-def _case(made: Round | PredictionMade) -> _Case | None:
-    chances = made.move
-    if chances is None or made.outcome is None:
+def _case(played: Round | PredictionMade) -> _Case | None:
+    chances = played.move
+    if chances is None or played.outcome is None:
         return None
 
-    moved = made.outcome is not Prediction.NEUTRAL
+    moved = played.outcome is not Prediction.NEUTRAL
     given = [chance if moved else 1 - chance for chance in (chances.chance, chances.base_rate)]
     return _Case(
-        hour=made.start_ms // HOUR_MS % HOURS,
+        hour=played.start_ms // HOUR_MS % HOURS,
         said=units_of(chances.chance),
         usual=units_of(chances.base_rate),
         moved=int(moved),
@@ -64,9 +64,9 @@ class MoveSums:
     bins: Mapping[int, Cell] = field(default_factory=dict)  # by chance
     hours: Mapping[int, Cell] = field(default_factory=dict)  # by hour of the UTC day
 
-    def plus(self, made: Sequence[Round | PredictionMade]) -> MoveSums:
+    def plus(self, played: Sequence[Round | PredictionMade]) -> MoveSums:
         """Add forecasts that came due together."""
-        cases = [case for case in map(_case, made) if case is not None]
+        cases = [case for case in map(_case, played) if case is not None]
         if not cases:
             return self
 
@@ -89,8 +89,8 @@ class MoveSums:
     def shows_skill(self) -> bool:
         """Whether there are days and events enough to speak of skill; of each day an hour comes once."""
         days = max((cell.came.blocks for cell in self.hours.values()), default=0)
-        came = self.total.came
-        return enough_for_skill(days, came.above, came.below)
+        moved = self.total.came
+        return enough_for_skill(days, moved.above, moved.below)
 
     def scores(self, *, backtest: bool) -> MoveScores:
         """Return the scores, of live forecasts or of the `backtest`."""

@@ -63,23 +63,23 @@ def _percent(fraction: float) -> float:
     return rounded(100 * fraction, 4)
 
 
-def _is_sound(said: RangeForecast) -> bool:
+def _is_sound(forecast: RangeForecast) -> bool:
     """Return whether every number is finite, every sigma positive, and the quantiles ascend."""
-    sigmas = (said.sigma, said.last_hour, said.last_day, said.ewma)
-    return said.is_sound and all(map(isfinite, sigmas)) and min(sigmas) > 0
+    sigmas = (forecast.sigma, forecast.last_hour, forecast.last_day, forecast.ewma)
+    return forecast.is_sound and all(map(isfinite, sigmas)) and min(sigmas) > 0
 
 
-def sigma_of(said: RangeForecast, baseline: str | None) -> float:
+def sigma_of(forecast: RangeForecast, baseline: str | None) -> float:
     """Return the sigma of the brain, or of a simple rule."""
-    sigma: float = getattr(said, baseline or "sigma")
+    sigma: float = getattr(forecast, baseline or "sigma")
     return sigma
 
 
-def range_by(said: RangeForecast, baseline: str | None) -> MoveRange:
+def range_by(forecast: RangeForecast, baseline: str | None) -> MoveRange:
     """Return the range of the brain, or of a simple rule."""
     if baseline is None:
-        return said
-    return MoveRange(*(round(z * sigma_of(said, baseline), 4) for z in NORMAL))
+        return forecast
+    return MoveRange(*(round(z * sigma_of(forecast, baseline), 4) for z in NORMAL))
 
 
 def move_percent(start_price: float, end_price: float) -> float:
@@ -87,39 +87,39 @@ def move_percent(start_price: float, end_price: float) -> float:
     return rounded(100 * (end_price / start_price - 1), 4)
 
 
-def end_ms(made: PredictionMade, horizon: str) -> int:
+def end_ms(prediction: PredictionMade, horizon: str) -> int:
     """Return when a horizon of a forecast ends."""
-    return made.start_ms + HORIZONS[horizon].length_ms
+    return prediction.start_ms + HORIZONS[horizon].length_ms
 
 
-def due_ms(made: PredictionMade) -> int | None:
+def due_ms(prediction: PredictionMade) -> int | None:
     """Return when the next horizon ends whose move is not known, None where there is none."""
-    open_ends = [end_ms(made, horizon) for horizon in made.ranges or () if horizon not in made.moves]
+    open_ends = [end_ms(prediction, horizon) for horizon in prediction.ranges or () if horizon not in prediction.moves]
     return min(open_ends, default=None)
 
 
-def void_moves(made: PredictionMade, reason: str) -> dict[str, Move]:
+def void_moves(prediction: PredictionMade, reason: str) -> dict[str, Move]:
     """Return the moves with every horizon void whose move is not known."""
-    return {horizon: made.moves.get(horizon) or Move(void_reason=reason) for horizon in made.ranges or ()}
+    return {horizon: prediction.moves.get(horizon) or Move(void_reason=reason) for horizon in prediction.ranges or ()}
 
 
 def measure(
-    made: PredictionMade, now_ms: int, prices: Mapping[str, PricePoint], venues_needed: int
+    prediction: PredictionMade, now_ms: int, prices: Mapping[str, PricePoint], venues_needed: int
 ) -> Mapping[str, Move]:
     """Return the moves with those of the horizons that have ended by now."""
-    if made.start_price is None:
-        return made.moves
-    moves = dict(made.moves)
-    for horizon in made.ranges or ():
-        late_ms = now_ms - end_ms(made, horizon)
+    if prediction.start_price is None:
+        return prediction.moves
+    moves = dict(prediction.moves)
+    for horizon in prediction.ranges or ():
+        late_ms = now_ms - end_ms(prediction, horizon)
         if horizon in moves or late_ms < 0:
             continue
 
-        price, reason = fix_price(prices, made.asset, venues_needed, "end", late_ms)
+        price, reason = fix_price(prices, prediction.asset, venues_needed, "end", late_ms)
         if price is None:
             moves[horizon] = Move(void_reason=reason)
         else:
-            moves[horizon] = Move(price, move_percent(made.start_price, price))
+            moves[horizon] = Move(price, move_percent(prediction.start_price, price))
 
     return moves
 
@@ -133,19 +133,19 @@ CountsOfBlock = Callable[[str, int], Counts]  # horizon, block -> what was count
 NOTHING: Final = (0,) * (2 + _WIDTH * len(FORECASTERS))
 
 
-def counts_of(said: RangeForecast, came: Move) -> Counts:
+def counts_of(forecast: RangeForecast, outcome: Move) -> Counts:
     """Count one forecast over one horizon."""
-    if came.move is None:
+    if outcome.move is None:
         return (0, 1, *NOTHING[2:])
 
     counts = [1, 0]
     for name in FORECASTERS:
-        within = range_by(said, name)
+        within = range_by(forecast, name)
         counts += [
-            int(within.holds_50(came.move)),
-            int(within.holds_90(came.move)),
-            pinball_units(within.ends, came.move),
-            round(qlike(sigma_of(said, name), came.move) * E9),
+            int(within.holds_50(outcome.move)),
+            int(within.holds_90(outcome.move)),
+            pinball_units(within.ends, outcome.move),
+            round(qlike(sigma_of(forecast, name), outcome.move) * E9),
         ]
     return tuple(counts)
 
@@ -233,8 +233,8 @@ def new_cases(before: PredictionMade | None, after: PredictionMade) -> list[Rang
     """Return the counts of the horizons of one forecast that ended in a change."""
     known = before.moves if before else {}
     return [
-        (horizon, after.start_ms, counts_of(after.ranges[horizon], came))
-        for horizon, came in after.moves.items()
+        (horizon, after.start_ms, counts_of(after.ranges[horizon], outcome))
+        for horizon, outcome in after.moves.items()
         if after.ranges and horizon not in known
     ]
 

@@ -105,9 +105,11 @@ def _moves_of_others(played: Round, hourly: Sequence[PredictionMade]) -> tuple[f
     """Return how the other assets moved over the hour of a round, where this tick knows it."""
     span = (played.start_ms, played.end_ms)
     return tuple(
-        made.change_bps
-        for made in hourly
-        if made.asset != played.asset and (made.start_ms, made.end_ms) == span and made.change_bps is not None
+        prediction.change_bps
+        for prediction in hourly
+        if prediction.asset != played.asset
+        and (prediction.start_ms, prediction.end_ms) == span
+        and prediction.change_bps is not None
     )
 
 

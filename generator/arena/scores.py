@@ -104,16 +104,16 @@ class HitSums:
         )
 
     def _binned(self, cases: Sequence[tuple[Call, Case]], hits: Sequence[int]) -> Mapping[int, Cell]:
-        said: dict[int, list[tuple[int, int]]] = {}
+        by_bin: dict[int, list[tuple[int, int]]] = {}
         for (call, case), hit in zip(cases, hits, strict=True):
             confidence = confidence_percent(case.probabilities, call) if case.probabilities else None
             if confidence is not None:
-                said.setdefault(bin_of(BIN_EDGES, confidence), []).append((round(100 * confidence), hit))
+                by_bin.setdefault(bin_of(BIN_EDGES, confidence), []).append((round(100 * confidence), hit))
 
         bins = dict(self.bins)
-        for index, members in said.items():
-            chances, came = zip(*members, strict=True)
-            bins[index] = bins.get(index, Cell()).plus(sum(chances), sum(came), len(members))
+        for index, members in by_bin.items():
+            chances, right = zip(*members, strict=True)
+            bins[index] = bins.get(index, Cell()).plus(sum(chances), sum(right), len(members))
         return bins
 
 

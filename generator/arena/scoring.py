@@ -47,14 +47,14 @@ def units_of(chance: float) -> int:
     return round(chance * UNITS)
 
 
-def brier(chances: Sequence[float], came: int) -> float:
+def brier(chances: Sequence[float], outcome: int) -> float:
     """Return the Brier score over all outcomes, 0 (certain and right) .. 2 (certain and wrong).
 
     It is the sum over the outcomes of (chance - 1 if it came true, else chance - 0) squared.
 
     Args:
         chances: of each outcome, 0..1; they add to 1.
-        came: which of them came true, from 0.
+        outcome: which of them came true, from 0.
 
     Source: G. W. Brier, Verification of forecasts expressed in terms of probability, 1950.
 
@@ -63,35 +63,35 @@ def brier(chances: Sequence[float], came: int) -> float:
     """
     total = 0.0
     for place, chance in enumerate(chances):
-        total += squared_error(chance, 1.0 if place == came else 0.0)
+        total += squared_error(chance, 1.0 if place == outcome else 0.0)
     return total
 
 
-def brier_e8(chances: Sequence[float], came: int) -> int:
+def brier_e8(chances: Sequence[float], outcome: int) -> int:
     """Return the Brier score times 10^8; exact for chances as published.
 
     >>> brier_e8((0.5, 0.3, 0.2), 0)
     38000000
     """
-    return brier_of_units([units_of(chance) for chance in chances], came)
+    return brier_of_units([units_of(chance) for chance in chances], outcome)
 
 
-def brier_of_units(units: Sequence[int], came: int) -> int:
+def brier_of_units(units: Sequence[int], outcome: int) -> int:
     """Return the Brier score times 10^8 of chances in ten-thousandths."""
-    return sum((unit - (UNITS if place == came else 0)) ** 2 for place, unit in enumerate(units))
+    return sum((unit - (UNITS if place == outcome else 0)) ** 2 for place, unit in enumerate(units))
 
 
-def squared_error(chance: Figure, came: Figure) -> Figure:
+def squared_error(chance: Figure, outcome: Figure) -> Figure:
     """Return the Brier score of one chance, 0..1: half of what `brier` gives for the two outcomes.
 
     Args:
         chance: that it comes, 0..1.
-        came: 1.0 where it did, else 0.0.
+        outcome: 1.0 where it did, else 0.0.
 
     >>> squared_error(0.8, 1.0) == (1 - 0.8) ** 2
     True
     """
-    away = chance - came
+    away = chance - outcome
     return away * away
 
 

@@ -152,7 +152,7 @@ def finding(name: str, sums: LessonSums) -> str:
 
 
 @lru_cache(maxsize=256)  # a tick asks for each group again, and almost always about the same counts
-def sign_test(one: int, other: int) -> float:
+def sign_test(wins: int, losses: int) -> float:
     """Return how likely a split at least as uneven is by chance, if either were as likely (two-sided).
 
     Exact below 200 cases, where the sum is short; from there on within 1e-9 of it, at a cost that does not grow.
@@ -160,10 +160,10 @@ def sign_test(one: int, other: int) -> float:
     >>> sign_test(5, 5), sign_test(10, 0) == 2 / 2**10
     (1.0, True)
     """
-    n = one + other
-    most = max(one, other)
+    n = wins + losses
+    most = max(wins, losses)
 
-    if abs(one - other) <= 1:
+    if abs(wins - losses) <= 1:
         return 1.0
 
     if n < EXACT_BELOW:
@@ -231,9 +231,9 @@ class _Counting:
             self.crowd = self.crowd.plus(now, votes.real.chances)
             self.simulated_crowd = self.simulated_crowd.plus(now, votes.simulated.chances)
 
-    def forecast(self, made: PredictionMade, sign: int = 1) -> None:
+    def forecast(self, prediction: PredictionMade, sign: int = 1) -> None:
         """Count an hourly forecast as it is (sign 1), or no more as it was (sign -1)."""
-        self.hourly = self.hourly.counted(made, sign)
+        self.hourly = self.hourly.counted(prediction, sign)
 
     def ended(self, before: PredictionMade | None, now: PredictionMade) -> None:
         """Count what came due with a change of an hourly forecast: its outcome, its moves."""
@@ -303,11 +303,11 @@ class RunningTotals:
             side(now).round(now)
             side(now).round_ended(before, now, votes.get(now.round_id, Votes()))
 
-        for made, judged in predictions:
-            if made is not None:
-                side(made).forecast(made, -1)
+        for earlier, judged in predictions:
+            if earlier is not None:
+                side(earlier).forecast(earlier, -1)
             side(judged).forecast(judged)
-            side(judged).ended(made, judged)
+            side(judged).ended(earlier, judged)
 
         for lesson in lessons:
             side(lesson).lesson(lesson)

@@ -42,11 +42,11 @@ class ChanceScores:
     base_log_score: int = 0
     squares: int = 0  # of by how much the Brier score was below the base rate's, in 10^-8
 
-    def plus(self, chances: Chances, base_rate: Triple, came: Prediction) -> ChanceScores:
+    def plus(self, chances: Chances, base_rate: Triple, outcome: Prediction) -> ChanceScores:
         """Score one more round."""
         given = (chances.down / WHOLE, chances.neutral / WHOLE, chances.up / WHOLE)
 
-        place = ORDER.index(came)
+        place = ORDER.index(outcome)
         brier = brier_e8(given, place)
         base_brier = brier_e8(base_rate, place)
         saved_e4 = round((base_brier - brier) / _E4)

@@ -213,7 +213,9 @@ def test_an_interval_of_the_skill_comes_from_how_days_differ() -> None:
     days = 33
     for day in range(days):
         good = day % 3 > 0
-        cell = cell.counted(day, losses_of((6000, 4000), (5000, 5000), came=0 if good else 1), event=good, said=6000)
+        cell = cell.counted(
+            day, losses_of((6000, 4000), (5000, 5000), outcome=0 if good else 1), event=good, stated=6000
+        )
 
     saved = [25 - 16 if day % 3 else 25 - 36 for day in range(days)]
     value = sum(saved) / (days * 25)
@@ -229,8 +231,8 @@ def test_an_interval_of_the_skill_comes_from_how_days_differ() -> None:
 def test_no_skill_of_a_level_is_shown_below_ten_days_or_ten_events(days: int, events: int) -> None:
     cell = Cell()
     for case in range(308):
-        losses = losses_of((1, 9999), (26, 9974), came=int(case >= events))
-        cell = cell.counted(case * days // 308, losses, event=case < events, said=1)
+        losses = losses_of((1, 9999), (26, 9974), outcome=int(case >= events))
+        cell = cell.counted(case * days // 308, losses, event=case < events, stated=1)
 
     assert cell.skill == MeanInterval()
 

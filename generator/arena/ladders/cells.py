@@ -40,7 +40,7 @@ class Cell:
     saved_lost: int = 0
     lost_lost: int = 0
 
-    def counted(self, day: int, losses: Losses, *, event: bool, said: int) -> Cell:
+    def counted(self, day: int, losses: Losses, *, event: bool, stated: int) -> Cell:
         """Add one case that began on a UTC day."""
         cell = self if day == self.block else self.closed(day)
         is_new_day = event and day != cell.day
@@ -56,7 +56,7 @@ class Cell:
             base_brier=cell.base_brier + losses.base_brier,
             log=cell.log + losses.log,
             base_log=cell.base_log + losses.base_log,
-            said=cell.said + said,
+            said=cell.said + stated,
             saved=cell.saved + losses.base_brier - losses.brier,
             lost=cell.lost + losses.base_brier,
         )
@@ -100,18 +100,18 @@ class Losses:
     base_log: int
 
 
-def losses_of(chances: tuple[int, ...], base: tuple[int, ...], came: int) -> Losses:
-    """Return the losses of chances and base rates, in units, of which the one at the place `came` happened.
+def losses_of(chances: tuple[int, ...], base: tuple[int, ...], outcome: int) -> Losses:
+    """Return the losses of chances and base rates, in units, of which the one at the place `outcome` happened.
 
     Of an event there are two: that it comes, and that it does not.
     """
 
     def brier(units: tuple[int, ...]) -> int:
-        every = brier_of_units(units, came)
+        every = brier_of_units(units, outcome)
         return every // 2 if len(units) == 2 else every
 
     def surprise(units: tuple[int, ...]) -> int:
-        return round(_LOG_UNITS * log_score(units[came] / UNITS, _LEAST))
+        return round(_LOG_UNITS * log_score(units[outcome] / UNITS, _LEAST))
 
     return Losses(brier(chances), brier(base), surprise(chances), surprise(base))
 
@@ -119,9 +119,9 @@ def losses_of(chances: tuple[int, ...], base: tuple[int, ...], came: int) -> Los
 _SUMMED: Final = ("n", "events", "brier", "base_brier", "blocks", "saved_saved", "saved_lost", "lost_lost")
 
 
-def pool(one: Cell, other: Cell) -> Cell:
+def pool(cell: Cell, other: Cell) -> Cell:
     """Add two cells of one horizon up; their days are taken for days of their own, as their interval is a rough one."""
-    first = one.closed()
+    first = cell.closed()
     second = other.closed()
     summed = {name: getattr(first, name) + getattr(second, name) for name in _SUMMED}
     return replace(first, **summed)

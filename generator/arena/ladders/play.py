@@ -89,8 +89,8 @@ def judge(hour: LadderHour, inputs: PlayInputs) -> LadderHour:
 
     for horizon in HORIZONS:
         if hour.void_reason is None and inputs.now_ms >= end_ms(hour, horizon) and not is_done(hour, horizon):
-            came = {asset: _outcome(hour, horizon, asset, inputs) for asset in hour.said}
-            hour = replace(hour, came={**hour.came, horizon: came})
+            outcomes = {asset: _outcome(hour, horizon, asset, inputs) for asset in hour.said}
+            hour = replace(hour, came={**hour.came, horizon: outcomes})
     return hour
 
 

@@ -31,8 +31,8 @@ def scores_of(sums: LadderSums, rare: frozenset[tuple[str, float]]) -> LadderSco
 
     bins = {
         name: tuple(
-            ReliabilityBin(n, rounded(100 * said / n / UNITS, 1), rounded(100 * came / n, 1))
-            for n, said, came in of_name
+            ReliabilityBin(n, rounded(100 * stated / n / UNITS, 1), rounded(100 * events / n, 1))
+            for n, stated, events in of_name
             if n
         )
         for name, of_name in sums.bins.items()

@@ -40,10 +40,10 @@ class Case(NamedTuple):
 
 def _cases(hour: LadderHour, horizon: str) -> Iterator[Case]:
     """Give each asset's levels, at the end and touched; a stored row is the level, then three chances of each kind."""
-    for asset, came in hour.came[horizon].items():
+    for asset, outcome in hour.came[horizon].items():
         rows = hour.said[asset]["ladder"][horizon]
         for (level, *chances), base_rates in zip(rows, hour.base[horizon], strict=True):
-            events = _events(came, level)
+            events = _events(outcome, level)
             for place, (kind, of_kind) in enumerate(zip(KINDS, events, strict=True)):
                 above, below, either = (units_of(chance) for chance in chances[3 * place : 3 * place + 3])
                 yield Case(level, kind, (above, below, either), units_of(base_rates[place]), of_kind)
@@ -71,8 +71,8 @@ class LadderSums:
 
             chance = case.chances[_EITHER]
             is_passed = case.events[_EITHER]
-            losses = losses_of((chance, UNITS - chance), (case.base, UNITS - case.base), came=int(not is_passed))
-            cells[name] = cell.counted(day, losses, event=is_passed, said=chance)
+            losses = losses_of((chance, UNITS - chance), (case.base, UNITS - case.base), outcome=int(not is_passed))
+            cells[name] = cell.counted(day, losses, event=is_passed, stated=chance)
 
             of_kind = f"{horizon} {case.kind}"
             bins[of_kind] = _binned(bins.get(of_kind, NO_BINS), case.chances, case.events)
@@ -84,16 +84,16 @@ class LadderSums:
 
     def _with_parts(self, hour: LadderHour, day: int) -> Cell:
         cell = self.partition
-        for asset, came in hour.came[PARTITION].items():
+        for asset, outcome in hour.came[PARTITION].items():
             part = hour.said[asset]["partition"]
-            place = part_of(part, came.get("move"))
+            place = part_of(part, outcome.get("move"))
             if place is None:
                 cell = replace(cell, void=cell.void + 1)
                 continue
 
             chances = tuple(units_of(chance) for chance in part["chances"])
             base = tuple(units_of(chance) for chance in part["base_rates"])
-            cell = cell.counted(day, losses_of(chances, base, place), event=place != 1, said=UNITS - chances[1])
+            cell = cell.counted(day, losses_of(chances, base, place), event=place != 1, stated=UNITS - chances[1])
         return cell
 
 
@@ -123,14 +123,14 @@ def key(horizon: str, level: float, kind: str) -> str:
     return f"{horizon} {level:g} {kind}"
 
 
-def _events(came: Mapping[str, Any], level: float) -> Iterator[Sides | None]:
+def _events(outcome: Mapping[str, Any], level: float) -> Iterator[Sides | None]:
     """Give what came of above, below and either at the end, then of the touch; None where unknown."""
-    move = came.get("move")
+    move = outcome.get("move")
     yield None if move is None else _sides(move > level, move < -level)
-    if came.get("high") is None:
+    if outcome.get("high") is None:
         yield None
     else:
-        yield _sides(came["high"] > level, came["low"] < -level)
+        yield _sides(outcome["high"] > level, outcome["low"] < -level)
 
 
 def _sides(above: bool, below: bool) -> Sides:  # noqa: FBT001
@@ -201,6 +201,6 @@ def _sums_as_json(sums: LadderSums) -> dict[str, Any]:
 def _sums_of_json(stored: Mapping[str, Any]) -> LadderSums:
     return LadderSums(
         cells={name: Cell(**cell) for name, cell in stored["cells"].items()},
-        bins={name: tuple((n, said, came) for n, said, came in bins) for name, bins in stored["bins"].items()},
+        bins={name: tuple((n, stated, events) for n, stated, events in bins) for name, bins in stored["bins"].items()},
         partition=Cell(**stored["partition"]),
     )

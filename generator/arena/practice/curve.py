@@ -22,14 +22,14 @@ def blocks(differences: Sequence[float]) -> list[Block]:
     >>> blocks([0.5] * 45)
     [Block(mean=0.5, low=0.5, high=0.5), Block(mean=0.5, low=0.5, high=0.5)]
     """
-    found: list[Block] = []
+    points: list[Block] = []
     for begin in range(0, len(differences) - BLOCK + 1, BLOCK):
         block = differences[begin : begin + BLOCK]
         mean = _sum(block) / BLOCK
         squares = _sum([(value - mean) * (value - mean) for value in block])
         reach = T_95_OF_19 * sqrt(squares / (BLOCK - 1) / BLOCK)
-        found.append(Block(mean, mean - reach, mean + reach))
-    return found
+        points.append(Block(mean, mean - reach, mean + reach))
+    return points
 
 
 def _sum(values: Sequence[float]) -> float:

@@ -67,17 +67,17 @@ def scores_of(question: Question, answer: Mapping[str, Any], truth: Mapping[str,
     try:
         if question is Question.HOW_FAR:
             move = truth["move"]
-            said = (ranges_of(answer), ranges_of(truth["brain"]["ranges"]), ranges_of(truth["usual"]["ranges"]))
-            return Scores(*(ranges.score(move) for ranges in said))
+            forecasts = (ranges_of(answer), ranges_of(truth["brain"]["ranges"]), ranges_of(truth["usual"]["ranges"]))
+            return Scores(*(ranges.score(move) for ranges in forecasts))
 
         if question is Question.WILL_IT_MOVE:
             moved = 0.0 if truth["came"] == Call.SMALL_MOVE else 1.0
             chances = (chance_of(answer), truth["brain"]["move_chance"], truth["usual"]["move_chance"])
             return Scores(*(squared_error(chance, moved) for chance in chances))
 
-        came = SIDES.index(truth["came"])
+        side = SIDES.index(truth["came"])
         triples = (triple_of(answer), named(truth["brain"]["chances"]), named(truth["usual"]["chances"]))
-        return Scores(*(brier(chances, came) for chances in triples))
+        return Scores(*(brier(chances, side) for chances in triples))
     except (KeyError, TypeError, ValueError) as error:
         raise RecordError(f"an answer is not of its form ({error})") from None
 
@@ -138,7 +138,7 @@ def check(record: Mapping[str, Any], practised: Mapping[str, Practised]) -> Chec
     if record.get("format") != FORMAT:
         raise RecordError(f"this is not a record of practice in the form {FORMAT}")
 
-    found: dict[Question, list[Given]] = {}
+    given: dict[Question, list[Given]] = {}
     seen: set[tuple[str, str, Question]] = set()
     for number, answer in enumerate(record["answers"], 1):
         try:
@@ -152,14 +152,14 @@ def check(record: Mapping[str, Any], practised: Mapping[str, Practised]) -> Chec
 
         scores = scores_of(question, answer["answer"], truth)
         stated = Scores(*(answer[name] for name in ("score", "brain_score", "usual_score")))
-        if any(abs(one - other) > SAME for one, other in zip(scores, stated, strict=True)):
+        if any(abs(score - other) > SAME for score, other in zip(scores, stated, strict=True)):
             raise RecordError(f"answer {number}: the score is {stated.own}, recomputed {scores.own}")
-        found.setdefault(question, []).append(Given(answer["answer"], truth, scores))
+        given.setdefault(question, []).append(Given(answer["answer"], truth, scores))
 
     return Checked(
-        answers={question: len(rows) for question, rows in found.items()},
-        means={question: _means([row.scores for row in rows]) for question, rows in found.items()},
-        verdicts=_verdicts(found),
+        answers={question: len(rows) for question, rows in given.items()},
+        means={question: _means([row.scores for row in rows]) for question, rows in given.items()},
+        verdicts=_verdicts(given),
     )
 
 
@@ -167,26 +167,26 @@ def _means(scores: Sequence[Scores]) -> Scores:
     return Scores(*(sum(column) / len(scores) for column in zip(*scores, strict=True)))
 
 
-def _verdicts(found: Mapping[Question, Sequence[Given]]) -> dict[str, Verdict]:
+def _verdicts(given: Mapping[Question, Sequence[Given]]) -> dict[str, Verdict]:
     """Judge each kind of answer, in the order in which it was given."""
     verdicts: dict[str, Verdict] = {}
-    if rows := found.get(Question.HOW_FAR):
-        said = [(ranges_of(row.answer), row.truth["move"]) for row in rows]
-        verdicts["50% ranges"] = judge_ranges([ranges.holds_50(move) for ranges, move in said], BETS_50)
-        verdicts["90% ranges"] = judge_ranges([ranges.holds_90(move) for ranges, move in said], BETS_90)
+    if rows := given.get(Question.HOW_FAR):
+        pairs = [(ranges_of(row.answer), row.truth["move"]) for row in rows]
+        verdicts["50% ranges"] = judge_ranges([ranges.holds_50(move) for ranges, move in pairs], BETS_50)
+        verdicts["90% ranges"] = judge_ranges([ranges.holds_90(move) for ranges, move in pairs], BETS_90)
 
-    if rows := found.get(Question.WILL_IT_MOVE):
+    if rows := given.get(Question.WILL_IT_MOVE):
         verdicts["chances of a move"] = judge_chances([_of_a_move(row) for row in rows])
-    if rows := found.get(Question.WHICH_WAY):
+    if rows := given.get(Question.WHICH_WAY):
         verdicts["three chances"] = judge_chances([_of_three(row) for row in rows])
     return verdicts
 
 
 def _of_a_move(row: Given) -> Chances:
-    said = chance_of(row.answer)
+    chance = chance_of(row.answer)
     usual = row.truth["usual"]["move_chance"]
-    came = 0 if row.truth["came"] != Call.SMALL_MOVE else 1
-    return Chances((said, 1 - said), (usual, 1 - usual), came)
+    outcome = 0 if row.truth["came"] != Call.SMALL_MOVE else 1
+    return Chances((chance, 1 - chance), (usual, 1 - usual), outcome)
 
 
 def _of_three(row: Given) -> Chances:

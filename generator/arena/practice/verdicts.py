@@ -103,12 +103,12 @@ def judge_chances(answers: Sequence[Chances]) -> Verdict:
     stakes = _Stakes(len(TOO_SURE), len(NOT_SURE))
 
     for answer in answers:
-        said = _bounded(answer.said)
+        stated = _bounded(answer.said)
         base_rate = _bounded(answer.base_rate)
-        kept = log(said[answer.came])
+        kept = log(stated[answer.came])
         stakes.add(
-            [log(_leaned(said, base_rate, weight)[answer.came]) - kept for weight in TOO_SURE],
-            [log(_leaned(said, base_rate, weight)[answer.came]) - kept for weight in NOT_SURE],
+            [log(_leaned(stated, base_rate, weight)[answer.came]) - kept for weight in TOO_SURE],
+            [log(_leaned(stated, base_rate, weight)[answer.came]) - kept for weight in NOT_SURE],
         )
 
         if stakes.total() >= needed:
@@ -159,9 +159,9 @@ def _bounded(chances: Sequence[float]) -> tuple[float, ...]:
     return tuple(chance / total for chance in raised)
 
 
-def _leaned(said: Sequence[float], base_rate: Sequence[float], weight: float) -> tuple[float, ...]:
+def _leaned(stated: Sequence[float], base_rate: Sequence[float], weight: float) -> tuple[float, ...]:
     """Return chances between the base rate (weight 0) and what was said (1), or beyond it, by their odds."""
-    mixed = [chance**weight * base ** (1 - weight) for chance, base in zip(said, base_rate, strict=True)]
+    mixed = [chance**weight * base ** (1 - weight) for chance, base in zip(stated, base_rate, strict=True)]
     total = sum(mixed)
     return tuple(chance / total for chance in mixed)
 
