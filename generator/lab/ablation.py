@@ -109,12 +109,14 @@ def losses(frame: BarFrame, hours: FullHours) -> FloatArray:
     at = np.searchsorted(frame.t, hours.t - BAR_MS)
     _, variance = moves_after(frame, at)
     bars = np.array(HORIZON_BARS, dtype=np.float64)[:, None, None]
+    # The variance is that of one bar, sigma that of the whole horizon.
     ratio = variance * bars / hours.sigma**2
 
     scores = []
     for level, stated in enumerate(STATED):
         reach = hours.reach[level]
         scores.append(interval_score(-reach, reach, 1.0 - stated / 100.0, hours.move))
+    # Only the hour ahead has a band; of the other horizons this loss is unknown.
     brier = np.full_like(ratio, np.nan)
     moved = (np.abs(np.expm1(hours.move[HOUR])) > hours.band).astype(np.float64)
     brier[HOUR] = np.where(np.isfinite(hours.move[HOUR]), squared_error(hours.chance, moved), np.nan)
@@ -129,6 +131,7 @@ def ratio_of(day: Times, above: FloatArray, below: FloatArray, together: int) ->
         return np.nan, np.nan, np.nan
     many = int(day.max()) + 1
     top, bottom = (np.bincount(day[known], weights=values[known], minlength=many) for values in (above, below))
+    # Both losses are drawn on the same days, so that what moves them together cancels. The seed keeps tables stable.
     taken = draw(np.random.default_rng(0), many, together, _DRAWS)
     low, high = interval_of(top[taken].sum(axis=1) / bottom[taken].sum(axis=1))
     return float(top.sum() / bottom.sum()), low, high

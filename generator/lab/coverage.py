@@ -229,6 +229,7 @@ class Movement:
         rng = np.random.default_rng(0)
         gaps = np.empty(draws)
         for place in range(draws):
+            # One common factor a moment gives each pair of assets the correlation `alike`.
             common = rng.standard_normal(int(self.moment[-1]) + 1)[self.moment]
             size = np.sqrt(alike) * common + np.sqrt(1.0 - alike) * rng.standard_normal(len(limit))
             inside = np.bincount(self._tenth, weights=size < limit)
@@ -263,6 +264,7 @@ def _climate(hours: FullHours, outside: Flags, known: Flags) -> FloatArray:
     cases = np.zeros(24)
     climate = np.full(outside.shape, np.nan)
     for row, hour in enumerate(hours.hour.tolist()):
+        # Stated before the hour's own outcomes are counted, as it must not know them.
         climate[row] = (_PRIOR * hours.base[row] + moved[hour]) / (_PRIOR + cases[hour])
         moved[hour] += np.count_nonzero(outside[row] & known[row])
         cases[hour] += np.count_nonzero(known[row])

@@ -79,6 +79,7 @@ def listen(frame: BarFrame, weights: Weights, warm_up: int = WARM_UP) -> LadderS
     for row in engine.replay(frame, HOUR_MS):
         if not np.isfinite(engine.sigma()).any():
             continue
+        # Hours of the warm-up are kept, because they teach the climate; scores begin after them.
         first += row < warm_up
         rows.append(row)
         sigmas.append(engine.sigma())
@@ -210,6 +211,7 @@ def _reflected(sigma: FloatArray, tail: Callable[[FloatArray], FloatArray]) -> F
     above, below = (edge / sigma[:, None] for edge in _edges())
     end_up = tail(above)
     end_down = tail(below)
+    # The series is of a symmetric band; in logs the two distances differ little, so their mean stands for both.
     size = 0.5 * (above + below)
     either = np.zeros_like(size)
     for term in range(_TERMS):
@@ -229,6 +231,7 @@ def _climate(t: Days, beyond: FloatArray) -> FloatArray:
     ahead = [max(1, horizon.length_ms // HOUR_MS) for horizon in HORIZONS.values()]
     for row, hour in enumerate(hours.tolist()):
         for horizon, length in enumerate(ahead):
+            # Only hours whose horizon has ended by now: the climate must not look ahead.
             first, last = np.searchsorted(hours, (hour - length - _CLIMATE_HOURS + 1, hour - length + 1))
 
             past = beyond[:, :, horizon, :, first:last]
@@ -287,6 +290,7 @@ def level_scores(hours: LadderSample) -> list[LevelScore]:
                 known = np.isfinite(stated) & np.isfinite(outcome)
                 if not known.any():
                     continue
+                # A horizon of a day overlaps with the next day's, so two days are drawn together.
                 together = 2 if HORIZON_BARS[horizon] >= BARS_A_DAY else 1
                 skills = {
                     rival: brier_skill(stated, chances[cell], outcome, day, together)

@@ -112,6 +112,7 @@ class Held:
     @classmethod
     def of(cls, states: States, first_bar: int) -> "Held":
         """Score what was said; `first_bar` is the number of the first bar since 1970."""
+        # A label is known at the close of its bar, so hours are full by the number of closed bars.
         bars = first_bar + np.arange(len(states.label)) + 1
         hours = np.flatnonzero(bars % HOUR_BARS == 0)
         hours = hours[hours + _AHEAD < len(states.label)]
@@ -196,6 +197,7 @@ def _rows_of_held(held: Held, days: float) -> list[Row]:
     fifths = held.fifths()
     near = sum(abs(stated - observed) <= 5.0 for stated, observed in fifths)
     is_long = days >= _MANY_DAYS
+    # A long record is held to a fixed gap; of a short one only the interval can say anything.
     is_met = abs(gap) <= 2.0 if is_long else low <= 0.0 <= high
     stated = 100.0 * float(held.said.mean())
     observed = 100.0 * float(held.came.mean())
