@@ -221,6 +221,7 @@ def worth(body: envelope.PaidResponse) -> Worth:
     data = body.as_json()
     sold = {}
     for path in WORTH[body.endpoint]:
+        # A part that the body lacks raises KeyError here: nothing is offered that is not delivered.
         part: Any = data
         for name in path.split("."):
             part = part[name]
@@ -275,6 +276,7 @@ def unavailable(ctx: Tick) -> dict[str, NotForSale]:
     now_ms = ctx.freshness.generated_ms
     unsold = {}
     if ctx.reading is None or ctx.reading.regime.label is RegimeLabel.UNKNOWN:
+        # A recording that is over, or one of other bars, never gets a label, however long one waits.
         lasts = ctx.observation.ended or ctx.observation.bar_interval_ms != BAR_MS
         no_label = NO_LABEL.format(reason=missing_reason(ctx))
         unsold = dict.fromkeys(OF_A_LABEL, NotForSale(no_label, None if lasts else now_ms + MINUTE_MS))
@@ -306,6 +308,7 @@ def preview(ctx: Tick, body: envelope.PaidResponse) -> QuotePreview:
         assets_verified=ctx.verified,
         limitations=len(body.limitations),
         sections=(*parts, *_SHARED_PARTS),
+        # Names alone: what these parts say is what is sold.
         redacted=tuple(name for name in parts if name not in _FREE),
     )
 

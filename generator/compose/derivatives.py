@@ -122,6 +122,7 @@ def derivatives(ctx: Tick) -> DerivativesResponse:
     """Compose derivatives pressure for every asset."""
     endpoint = ENDPOINT_BY_ID["derivatives"]
     limits_by_asset = {asset: derivatives_limits(ctx, asset) for asset in ASSETS}
+    # What holds for every asset is said once for the whole answer, and left out of each.
     of_all = said_once(limits_by_asset)
     assets = {asset: derivatives_asset(ctx, asset, of_all) for asset in ASSETS}
     state, vote = overall(assets.values())
@@ -187,6 +188,7 @@ def derivatives_asset(ctx: Tick, asset: str, of_all: Sequence[str] = ()) -> Deri
     return DerivativesAsset(
         asset=asset,
         status=derivatives_status(seen, has_state=has_state),
+        # A state that does not hold steady is not published; that there is no data for one is.
         state=pressure.state if pressure.steady or not has_state else None,
         vote=pressure.vote,
         confidence=share(pressure.steadiness) if pressure.steady else None,
@@ -220,6 +222,7 @@ def funding(seen: AssetObservation, pressure: Pressure) -> Funding | None:
         annualised_percent=fixed(100 * rate_8h * FUNDINGS_A_YEAR, 2) or 0.0,
         rank_30d_percent=share(pressure.rank),
         usual_rate_8h_percent=USUAL_PERCENT,
+        # Funding is paid three times a day.
         cost_per_1000_usd_day=fixed(1000 * 3 * rate_8h, 2) or 0.0,
         venues=seen.funding.venues,
         as_of=iso(seen.funding.as_of_ms),

@@ -65,6 +65,7 @@ def last_bars_hour(bars: BarFrame | None) -> dict[str, float]:
     """Return the published changes over the last of some 60-minute bars, percent; none of other bars."""
     if bars is None or bars.interval_ms != HOUR_MS or len(bars) < FEWEST_BARS:
         return {}
+    # With a bar missing in between, the change is not that of an hour.
     if int(bars.t[-1]) - int(bars.t[-2]) != HOUR_MS:
         return {}
 
@@ -89,6 +90,7 @@ def market_now(ctx: TickContext) -> MarketFacts:
     """Return the market's facts with the numbers that are published at this tick."""
     now_ms = ctx.observation.market_ms
     happened = ctx.reading.market if ctx.reading else ctx.market
+    # A reading of an old bar says nothing of now.
     if happened is None or reading_age(ctx):
         happened = MarketFacts(now_ms=now_ms)
 
@@ -182,6 +184,7 @@ def _hour_range(read: AssetReading | None) -> tuple[float, float] | None:
     if read is None or not read.ranges:
         return None
     hour = read.ranges[HOUR]
+    # Rounded as published, so that the prices made from it agree with the range that a reader sees.
     return round(hour.low_90, 2), round(hour.high_90, 2)
 
 

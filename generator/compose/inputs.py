@@ -103,6 +103,7 @@ def reading_age(ctx: TickContext) -> tuple[str, ...]:
     if ctx.reading is None:
         return ()
 
+    # A bar is dated by its start, and known from its close on.
     age_ms = ctx.observation.market_ms - (ctx.reading.t_ms + BAR_MS)
     if age_ms <= OLD_BAR_MS:
         return ()
@@ -115,6 +116,7 @@ def commonest(words: Iterable[str], tie: str) -> str | None:
     if counted.total() < FEWEST:
         return None
 
+    # Two are enough: only the second can tie with the first.
     (first, most), *others = counted.most_common(2)
     for _, count in others:
         if count == most:
@@ -298,6 +300,7 @@ def asset_limitations(ctx: TickContext, asset: str, lacked: Mapping[str, list[st
     if read and read.forecast is None and not read.limitations:
         limits.append(answers.BARS_MISSING)
 
+    # The source's own words may have named a gap already; it is not named twice.
     stated = " ".join([*seen.limitations, *nowhere])
     for kind, assets in lacked.items():
         if asset in assets and kind not in stated:

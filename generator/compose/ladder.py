@@ -196,6 +196,7 @@ def distance(part: AssetPartition) -> float:
     """Return how many of 100 cases go to another part than by the base rates, percentage points."""
     chances = part.chances.as_fields()
     base_rates = part.base_rates.as_fields()
+    # What one part gains another loses, so the sum counts every case twice.
     return float(sum(abs(chances[name] - base_rates[name]) for name in chances)) / 2
 
 
@@ -206,6 +207,7 @@ def day_ahead(ctx: TickContext) -> DayAhead | None:
         return None
 
     market_ms = ctx.observation.market_ms
+    # The hour that has begun is left out; part of it is past.
     first = market_ms // HOUR_MS + 1
     assets = {asset: _hours(hours) for asset, hours in usual_hours(frame, market_ms).items()}
 

@@ -287,6 +287,7 @@ def cross_asset(ctx: Tick) -> CrossAsset:
     weakest = None
     if len(changes) >= 2:
         note = f"{ctx.counted.up} of {len(changes)} assets rose over 24 hours."
+        # These are all the assets, not a sample of them: the deviation of a population.
         dispersion = pstdev(changes.values())
         strongest = max(changes, key=changes.__getitem__)
         weakest = min(changes, key=changes.__getitem__)

@@ -142,6 +142,7 @@ def regime(ctx: TickContext, market: PublishedMarket) -> Regime:
         as_of = None
     else:
         now = ctx.reading.regime
+        # The reading is as of the close of its bar, which is dated by its start.
         as_of = iso(ctx.reading.t_ms + BAR_MS)
 
     # What only a known label has.

@@ -68,6 +68,7 @@ def _trading(month: Month | None) -> Trading | None:
     volume = month.ranks["volume"]
     if not volume.now or volume.rank is None:
         return None
+    # An hour missing at the edge of the record does not make it a day shorter.
     return Trading(volume.now, 100 * volume.rank, math.floor(month.days + 0.05))
 
 
@@ -89,6 +90,7 @@ def _widths(ctx: TickContext) -> dict[str, float]:
 def _held(ctx: TickContext) -> tuple[Share | None, bool]:
     """Return how many ranges for an hour held, live or else in the backtest, and which of these it is."""
     backtest = ctx.arena.backtest.how_far if ctx.arena.backtest else ()
+    # Live first: the backtest speaks only while the live record is too short.
     for records, in_backtest in ((ctx.arena.how_far, False), (backtest, True)):
         inside = _inside(records)
         if inside is not None and inside.n >= FEWEST:

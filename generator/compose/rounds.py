@@ -330,6 +330,7 @@ def human_consensus_block(tally: Tally) -> HumanConsensus:
 def crowd_chances(ctx: Tick) -> CrowdChances:
     """Compose the mean chances of the live round's votes, real and simulated ones apart."""
     simulated = ctx.arena.live_simulated_tally.chances if ctx.arena.live else ChanceSums()
+    # The tally counts both kinds of votes together.
     real = live_tally(ctx).chances.minus(simulated)
 
     return CrowdChances(
@@ -448,6 +449,7 @@ def shared_intelligence(ctx: Tick) -> SharedIntelligenceResponse:
         asset=current.asset,
         round=round_info(ctx),
         open_round=open_round(ctx),
+        # One file serves everybody, so it holds no reader's own vote.
         my_prediction=None,
         brain_snapshot=snapshot,
         human_layer=human_consensus_block(live_tally(ctx)),
@@ -465,6 +467,7 @@ def shared_intelligence(ctx: Tick) -> SharedIntelligenceResponse:
 
 def brain_snapshot(ctx: Tick, current: Round) -> BrainSnapshot:
     """Reveal the forecast of a round that is live; of any other only its digest."""
+    # Votes must not follow the brain: until the start only the digest shows that there is a forecast.
     if sealed(ctx, current):
         return BrainSnapshot(
             prediction=None,

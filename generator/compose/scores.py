@@ -261,6 +261,7 @@ def move_statement(scores: MoveScores) -> str:
     if skill is None or skill.low is None or skill.high is None:
         return TOO_SHORT
 
+    # An interval that holds zero decides nothing either way.
     verdict = "No better or worse than the base rate"
     if skill.low > 0:
         verdict = "Better than the base rate"

@@ -136,6 +136,7 @@ def _state(month: Month, every: Sequence[Spell], names: Sequence[str], words: di
     if not every or every[-1].end_ms != month.now_ms or every[-1].came_next is not None:
         return None
     now = every[-1]
+    # The present spell is one of them: it is not over, so it counts as censored.
     like = [spell for spell in every if spell.state == now.state]
     is_enough = enough(like)
     lasting = {name: _lasting(survival(like, hours)) if is_enough else None for name, hours in SPANS.items()}
@@ -171,6 +172,7 @@ def _state(month: Month, every: Sequence[Spell], names: Sequence[str], words: di
         survival=lasting,
         from_now=from_now,
         came_next=dict(came_next.most_common()),
+        # A change of volatility cannot be what ended a spell of volatility.
         ended_by=_ended_by(month, like, [] if names is STEPS else month.spells.step),
         text=kept.spell_text(facts),
     )
@@ -207,6 +209,7 @@ def _from_now(outlasted: Sequence[Spell], age: float, hours: float) -> LastingOn
     """Return the share of the spells that passed some age that last so many hours longer; None of too few."""
     if not enough(outlasted):
         return None
+    # Counted from that age on, survival is conditional on having reached it.
     rest = [spell._replace(start_ms=spell.start_ms + round(age * HOUR_MS)) for spell in outlasted]
     lasting = _lasting(survival(rest, hours))
     return None if lasting is None else LastingOn(**lasting.as_fields(), n=len(outlasted))
@@ -235,6 +238,7 @@ def _ended_by(month: Month, like: Sequence[Spell], steps: Sequence[Spell]) -> En
         sharp = None if spell.came_next is None else month.is_sharp(spell.end_ms)
         if sharp is None:
             continue
+        # The sharp hour comes first, since volatility often changes with it; so each end has one cause.
         if sharp:
             counts["sharp_hour"] += 1
         elif any(abs(spell.end_ms - at_ms) <= HOUR_MS for at_ms in changes):
