@@ -154,6 +154,7 @@ class HoldTotals:
             cases = []
             for hour in of_day if kind == KIND else ():
                 counts = stood.setdefault(kind, [0] * len(_LABELS))
+                # The climate may know the label of now, but none that is later.
                 counts[_LABELS.index(hour.label)] += 1
                 later = _later(hour, hours, times)
                 if later is not None:

@@ -42,6 +42,7 @@ def _case(played: Round | PredictionMade) -> _Case | None:
         return None
 
     moved = played.outcome is not Prediction.NEUTRAL
+    # The log score takes the chance that was given to what came, of a move or of none.
     given = [chance if moved else 1 - chance for chance in (chances.chance, chances.base_rate)]
     return _Case(
         hour=played.start_ms // HOUR_MS % HOURS,

@@ -293,6 +293,7 @@ def _published(kind: int, above: int, below: int) -> tuple[float, float]:
     """Return a ratio as it is published, and how much of that unit 1 of the ratio is."""
     if kind <= 1:
         return 100 * above / below, 100.0
+    # The ratio is the brain's pinball loss over the rule's: what is published is how much of that loss it saves.
     if kind == 2:
         saved = 100 * (1 - above / below) if below else 0.0
         return saved, 100.0

@@ -39,6 +39,7 @@ def rate(hits: int, n: int, *, backtest: bool = False, effect: float = 1.0, resa
             high_percent=_kept(resampled.high),
         )
 
+    # Cases that move together are worth fewer independent ones, which widens the interval.
     low, high = _wilson(hits / n, n / effect)
     percent = round(100 * (hits / n), 1)
     return Rate(

@@ -200,6 +200,7 @@ class Sealed:
         return replace(claim, phase=RoundPhase.RESOLVED, at_end=seen, scores=scores)
 
     def _seen(self, inputs: PlayInputs, what: str, due_ms: int) -> tuple[Seen | None, str]:
+        # What is seen too late belongs to another time, so it is not looked at.
         late = lateness(what, inputs.now_ms - due_ms)
         if late is not None:
             return None, late

@@ -133,6 +133,7 @@ def finding(name: str, sums: LessonSums) -> str:
         return f"When both said the same they were right in {brain} of {rounds} rounds."
 
     both_wrong = sums.patterns.get(PatternType.BOTH_WRONG, 0)
+    # Where the crowd was wrong, and not both of them were, the brain alone was right; and the other way round.
     brain_alone = rounds - sums.crowd_hits - both_wrong
     crowd_alone = rounds - sums.brain_hits - both_wrong
     if brain_alone == crowd_alone:
@@ -163,6 +164,7 @@ def sign_test(wins: int, losses: int) -> float:
     n = wins + losses
     most = max(wins, losses)
 
+    # No split is more even than this, so any other is at least as uneven.
     if abs(wins - losses) <= 1:
         return 1.0
 

@@ -49,6 +49,7 @@ class ChanceScores:
         place = ORDER.index(outcome)
         brier = brier_e8(given, place)
         base_brier = brier_e8(base_rate, place)
+        # In 10^-4, so that its square is in the 10^-8 of `squares`.
         saved_e4 = round((base_brier - brier) / _E4)
 
         return ChanceScores(
@@ -73,6 +74,7 @@ class ChanceScores:
         value = (self.base_brier - self.brier) / E8 / n
         if n < ENOUGH:
             return Estimate(round(value, 4), None, None)
+        # The sample variance; rounding may put it a hair below zero.
         variance = max(0.0, self.squares / E8 / n - value * value) * n / (n - 1)
         half = Z_95 * sqrt(variance / n)
         return Estimate(round(value, 4), round(value - half, 4), round(value + half, 4))
@@ -184,6 +186,7 @@ def leaderboard(voters: Iterable[Voter]) -> Leaderboard:
             continue
         rated.append((voter, rate(voter.hits, voter.resolved)))
 
+    # By the lower end of the interval, so that a lucky start does not lead.
     rated.sort(key=lambda pair: (-(pair[1].low_percent or 0.0), -pair[0].resolved, pair[0].address))
     places = tuple(
         LeaderboardPlace(

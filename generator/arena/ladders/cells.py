@@ -80,6 +80,7 @@ class Cell:
     @property
     def skill(self) -> MeanInterval:
         """The Brier skill against the base rate in percent, with its interval; none of a short record."""
+        # The day that is still open counts as a block of its own.
         whole = self.closed()
         saved = whole.base_brier - whole.brier
         products = (whole.saved_saved, whole.saved_lost, whole.lost_lost)
@@ -107,6 +108,7 @@ def losses_of(chances: tuple[int, ...], base: tuple[int, ...], outcome: int) -> 
     """
 
     def brier(units: tuple[int, ...]) -> int:
+        # The squared errors of an event and of its opposite are the same: half of their sum is that of one chance.
         every = brier_of_units(units, outcome)
         return every // 2 if len(units) == 2 else every
 

@@ -57,6 +57,7 @@ def play_ladders(state: LadderState, inputs: PlayInputs, published_ms: int | Non
 
     upcoming = make(inputs, inputs.ladders, totals)
     if upcoming is not None:
+        # What this tick has already changed of the hour counts, not what was stored of it.
         moved = {hour.start_ms: hour for _, hour in changes}
         known = moved.get(upcoming.start_ms, state.upcoming)
         if _is_news(upcoming, known):
@@ -129,6 +130,7 @@ def _outcome(hour: LadderHour, horizon: str, asset: str, inputs: PlayInputs) -> 
         return {"move": None, "high": None, "low": None}
 
     before = hour.came.get(horizon, {}).get(asset)
+    # The bars of the way may arrive after the end price: the move stays, and high and low are asked for again.
     if before is not None and "waits" not in before:
         return dict(before)
     late_ms = inputs.now_ms - end_ms(hour, horizon)

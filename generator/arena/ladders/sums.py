@@ -71,6 +71,7 @@ class LadderSums:
 
             chance = case.chances[_EITHER]
             is_passed = case.events[_EITHER]
+            # Passed is the first of the two outcomes, so it is at place 0.
             losses = losses_of((chance, UNITS - chance), (case.base, UNITS - case.base), outcome=int(not is_passed))
             cells[name] = cell.counted(day, losses, event=is_passed, stated=chance)
 
@@ -93,6 +94,7 @@ class LadderSums:
 
             chances = tuple(units_of(chance) for chance in part["chances"])
             base = tuple(units_of(chance) for chance in part["base_rates"])
+            # The middle part is the band: an event is a move out of it, on either side.
             cell = cell.counted(day, losses_of(chances, base, place), event=place != 1, stated=UNITS - chances[1])
         return cell
 
@@ -171,6 +173,7 @@ class LadderTotals:
         cells = [sums.cells.get(name, Cell()) for sums in (self.live, self.backtest)]
         events = sum(cell.events for cell in cells)
         cases = sum(cell.n for cell in cells)
+        # Half a case of each kind is added, so that a level never passed is not said to be impossible.
         return rounded((events + 0.5) / (cases + 1), 4)
 
     def rare(self) -> frozenset[tuple[str, float]]:

@@ -139,6 +139,7 @@ class _Stakes:
 
 def _log_mean(logs: Sequence[float]) -> float:
     """Return the logarithm of the mean of numbers given by their logarithms."""
+    # Taken over the largest, so that no exponential overflows.
     largest = max(logs)
     total = 0.0
     for value in logs:
