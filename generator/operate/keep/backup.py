@@ -120,12 +120,12 @@ def make_backup(places: Places, target: Target, now: Now, version: str, meant: M
     return Made(manifest, removed)
 
 
-def _by_maker(found: Mapping[str, Manifest | None], signer: SigningKey | None) -> tuple[_Known, _Known]:
+def _by_maker(backups: Mapping[str, Manifest | None], signer: SigningKey | None) -> tuple[_Known, _Known]:
     """Part the backups that this machine signed from others; what another wrote ages out none of ours.
 
     What cannot be read is in neither: it may be the only one of its kind, and stays.
     """
-    readable = {name: manifest for name, manifest in found.items() if manifest is not None}
+    readable = {name: manifest for name, manifest in backups.items() if manifest is not None}
     if signer is None:
         return readable, {}
     ours = {name: manifest for name, manifest in readable.items() if is_signed(manifest, public_text(signer))}
@@ -136,18 +136,18 @@ def _aged_out(backups: _Known) -> frozenset[str]:
     return frozenset(backups) - kept({name: manifest.holds for name, manifest in backups.items()})
 
 
-def _compare(made: Manifest, newest: Manifest | None, meant: Meant) -> None:
+def _compare(manifest: Manifest, newest: Manifest | None, meant: Meant) -> None:
     """Raise BackupError where a backup lacks what none may lack, or what the newest one has."""
     had = newest.holds if newest else frozenset()
-    if missing := sorted({*NEEDED, *had} - {KEYS} - set(meant.without) - made.holds):
-        reasons = [line for line in made.left_out if line.partition(":")[0] in missing]
+    if missing := sorted({*NEEDED, *had} - {KEYS} - set(meant.without) - manifest.holds):
+        reasons = [line for line in manifest.left_out if line.partition(":")[0] in missing]
         where = f", which {newest.name} has" if newest and had.issuperset(missing) else ""
         reason = reasons[0] if reasons else "there is nothing to copy"
         shown = f"{' and '.join(missing)}{where} ({reason})"
         meant_by = " ".join(f"--without {holds}" for holds in missing)
         raise BackupError(f"no backup was made, since it would lack {shown}; if that is meant: {meant_by}")
 
-    less = made.figures.less_than(newest.figures, meant.without) if newest else None
+    less = manifest.figures.less_than(newest.figures, meant.without) if newest else None
     if newest and less and not meant.smaller:
         raise BackupError(
             f"no backup was made, since it would hold less than {newest.name}: {less}; --smaller if an older backup "

@@ -152,8 +152,8 @@ def unpack(source: Path, draft: Path, most_bytes: int) -> Facts:
         file.flush()
         os.fsync(file.fileno())
     try:
-        with contextlib.closing(sqlite3.connect(draft)) as made:
-            verdict = made.execute("PRAGMA quick_check(1)").fetchone()[0]
+        with contextlib.closing(sqlite3.connect(draft)) as unpacked:
+            verdict = unpacked.execute("PRAGMA quick_check(1)").fetchone()[0]
     except sqlite3.Error as error:
         raise BackupError(f"{source.name} is not a database: {error}") from error
     if verdict != WHOLE:
@@ -197,11 +197,11 @@ def _copy_file(source: Path, target: Path) -> Facts:
     try:
         with (
             contextlib.closing(sqlite3.connect(address, uri=True, timeout=BUSY_S)) as live,
-            contextlib.closing(sqlite3.connect(target)) as made,
+            contextlib.closing(sqlite3.connect(target)) as copy,
         ):
-            live.backup(made)
+            live.backup(copy)
             # A damaged database makes no backup, so that the whole ones of before are not aged out by it.
-            verdict = made.execute("PRAGMA quick_check(1)").fetchone()[0]
+            verdict = copy.execute("PRAGMA quick_check(1)").fetchone()[0]
     except sqlite3.Error as error:
         raise BackupError(f"{source} cannot be copied: {error}") from error
     if verdict != WHOLE:
@@ -263,12 +263,15 @@ def _major(database: Database) -> int:
 
 def _program(name: str, major: int) -> str:
     """Return a program of PostgreSQL of a server's version: Debian keeps several side by side."""
-    for found in (f"/usr/lib/postgresql/{major}/bin/{name}", shutil.which(name)):
-        if found is None or not Path(found).is_file():
+    for program in (f"/usr/lib/postgresql/{major}/bin/{name}", shutil.which(name)):
+        if program is None or not Path(program).is_file():
             continue
-        said = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout  # noqa: S603
-        if said.split()[2:3] and said.split()[2].partition(".")[0] == str(major):
-            return found
+
+        # It prints, for example, `pg_dump (PostgreSQL) 17.5`, with the packager's version behind it.
+        version = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout  # noqa: S603
+        if version.split()[2:3] and version.split()[2].partition(".")[0] == str(major):
+            return program
+
     raise BackupError(f"{name} of PostgreSQL {major} is not here: apt-get install postgresql-client-{major}")
 
 

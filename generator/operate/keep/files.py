@@ -83,24 +83,27 @@ def decompress(source: IO[bytes], target: IO[bytes], most_bytes: int, what: str)
 
 def names_below(folder: Path) -> list[str]:
     """Return the files below a folder by their path in it; none where there is no folder."""
-    found: list[str] = []
+    files: list[str] = []
     for at, _, names in os.walk(folder):
         inside = Path(at).relative_to(folder)
-        found += [(inside / name).as_posix() for name in names]
-    return sorted(found)
+        files += [(inside / name).as_posix() for name in names]
+    return sorted(files)
 
 
 def owner_of(path: Path) -> tuple[str, str, int]:
     """Return a file's owner and group by name, or by number where they have none, and its mode."""
     status = path.stat()
+
     try:
         owner = pwd.getpwuid(status.st_uid).pw_name
     except KeyError:
         owner = str(status.st_uid)
+
     try:
         group = getgrgid(status.st_gid).gr_name
     except KeyError:
         group = str(status.st_gid)
+
     return owner, group, stat.S_IMODE(status.st_mode)
 
 
@@ -139,7 +142,7 @@ def processes_with(paths: Iterable[Path]) -> dict[int, Path]:
             status = path.stat()
             wanted[status.st_dev, status.st_ino] = path
 
-    found: dict[int, Path] = {}
+    holders: dict[int, Path] = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
             opened = [(status.st_dev, status.st_ino) for link in (process / "fd").iterdir() if (status := link.stat())]
@@ -148,5 +151,5 @@ def processes_with(paths: Iterable[Path]) -> dict[int, Path]:
             continue
         for place in opened:
             if place in wanted and int(process.name) != os.getpid():
-                found[int(process.name)] = wanted[place]
-    return found
+                holders[int(process.name)] = wanted[place]
+    return holders

@@ -43,13 +43,13 @@ class Places:
 
 def settings_files(places: Places) -> list[Path]:
     """Return the files of the settings that are there, by absolute paths."""
-    found: list[Path] = []
+    files: list[Path] = []
     for path in places.settings:
         if path.is_dir():
-            found += [path.absolute() / name for name in names_below(path)]
+            files += [path.absolute() / name for name in names_below(path)]
         elif path.exists():
-            found.append(path.absolute())
-    return found
+            files.append(path.absolute())
+    return files
 
 
 def exports_in(folder: Path) -> list[str]:

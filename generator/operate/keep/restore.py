@@ -138,8 +138,8 @@ def newest(target: Target, name: str | None) -> str:
 def refuse_if_in_use(places: Places, locks: tuple[Path, ...]) -> None:
     """Raise BackupError while a process of this machine has a database or a lock of the programs open."""
     files = [database.path for database in (places.memory, places.ledger) if database.is_file]
-    found = processes_with((*files, *locks))
-    for process, path in found.items():
+    users = processes_with((*files, *locks))
+    for process, path in users.items():
         raise BackupError(f"{path} is in use by process {process}: stop both programs first")
 
 
@@ -211,9 +211,9 @@ class Restore:
         """Read all of it; return the unpacked archives, and the one of the keys."""
         try:
             archives = {
-                holds: self._unpacked(*found, refusal)
+                holds: self._unpacked(*stored, refusal)
                 for holds, refusal in self._refusals().items()
-                if (found := self._part(holds))
+                if (stored := self._part(holds))
             }
 
             keyring = self._decrypted()
@@ -272,19 +272,19 @@ class Restore:
 
     def _draft(self, holds: str, database: Database, drafts: contextlib.ExitStack) -> None:
         """Make a database under the name of a draft, which goes with the block unless it got its own name."""
-        found = self._part(holds)
-        if found is None:
+        stored = self._part(holds)
+        if stored is None:
             return
 
-        part, source = found
+        part, source = stored
         if not self._is_trial:
             check_owner(part.owner, part.group)
         check_loadable(source, database)
         if not database.is_file:
             return
 
-        made = self._make_parents(database.path, part)
-        for folder in made:
+        folders = self._make_parents(database.path, part)
+        for folder in folders:
             drafts.callback(_remove_if_empty, folder)
         _check_room(database.path.parent, part.plain or 0, source.name)
         self._at = draft = _draft_of(database.path)
@@ -301,12 +301,12 @@ class Restore:
     def _compare(self, holds: str, facts: Facts) -> None:
         """Raise BackupError where a database does not match the manifest."""
         manifest = self._fetched.manifest
-        said = Facts(manifest.schemas.memory, manifest.generation, manifest.log_size)
+        expected = Facts(manifest.schemas.memory, manifest.generation, manifest.log_size)
         if holds == LEDGER:
             # Format 1 did not count payments.
             payments = facts.payments if manifest.format == 1 else manifest.payments
-            said = Facts(manifest.schemas.ledger, payments=payments)
-        if facts != said:
+            expected = Facts(manifest.schemas.ledger, payments=payments)
+        if facts != expected:
             raise BackupError(f"backup {manifest.name}: the {holds} in it does not match its manifest")
 
     # From here on with the mark.
@@ -316,9 +316,9 @@ class Restore:
 
     def _mark(self) -> None:
         for holds, folder in self._places.states.items():
-            found = self._part(holds) or self._part(INBOX)
-            if found is not None:
-                self._make_parents(folder / MARK, found[0])
+            stored = self._part(holds) or self._part(INBOX)
+            if stored is not None:
+                self._make_parents(folder / MARK, stored[0])
         for mark in self._marks():
             mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             replace_file(mark, f"{self._fetched.manifest.name}\n".encode(), PUBLIC)
@@ -347,8 +347,8 @@ class Restore:
         return None if part is None else (part, self._fetched.files[holds])
 
     def _database(self, holds: str, database: Database) -> None:
-        found = self._part(holds)
-        if found is None:
+        stored = self._part(holds)
+        if stored is None:
             self._say(f"{holds}: not in this backup; {database.shown} stays as it is")
             return
 
@@ -358,7 +358,7 @@ class Restore:
             _draft_of(database.path).rename(database.path)
             sync_file(database.path.parent)
         else:
-            load(found[1], database)
+            load(stored[1], database)
             with database.connected() as connection:
                 self._compare(holds, facts_of(connection))
             if holds == MEMORY:
@@ -367,11 +367,11 @@ class Restore:
 
     def _folder(self, holds: str, folder: Path, archives: dict[str, Path], rights: int) -> None:
         """Add files to a folder; one of a name that is there stays."""
-        found = self._part(holds)
-        if found is None:
+        stored = self._part(holds)
+        if stored is None:
             return
 
-        part, _ = found
+        part, _ = stored
         self._at = folder
         if not folder.is_dir():
             self._make_parents(folder, part)

@@ -57,13 +57,13 @@ def manifest_of(target: Target, name: str) -> Manifest:
 
 def manifests(target: Target) -> dict[str, Manifest | None]:
     """Return the manifest of each backup that is there, oldest first; None for one that cannot be read."""
-    found: dict[str, Manifest | None] = {}
+    backups: dict[str, Manifest | None] = {}
     for name in target.names():
         try:
-            found[name] = manifest_of(target, name)
+            backups[name] = manifest_of(target, name)
         except BackupError:
-            found[name] = None
-    return found
+            backups[name] = None
+    return backups
 
 
 def open_target(where: str, scratch: Path) -> Target:
@@ -219,14 +219,14 @@ class BucketTarget:
         """Return the files of every backup, whole or not."""
         import obstore  # noqa: PLC0415  as above
 
-        found: dict[str, list[str]] = {}
+        files: dict[str, list[str]] = {}
         with self._named():
             for page in obstore.list(self._store):
                 for item in page:
                     name, _, file = item["path"].partition("/")
                     if is_name(name):
-                        found.setdefault(name, []).append(file)
-        return found
+                        files.setdefault(name, []).append(file)
+        return files
 
     def _delete(self, name: str, files: list[str]) -> None:
         import obstore  # noqa: PLC0415  as above

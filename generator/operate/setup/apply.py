@@ -64,12 +64,12 @@ def apply(plan: Sequence[Step], machine: Machine, journal: Journal, say: Say) ->
     _retire(plan, machine, journal, say, applied)
     for step in plan:
         keep: dict[str, bytes] = {}
-        made = step.plan(machine, keep)
-        number = journal.unfinished(made.key)
+        item = step.plan(machine, keep)
+        number = journal.unfinished(item.key)
         if number is None:
-            if _is_there(step, made.key, machine, journal, changed):
+            if _is_there(step, item.key, machine, journal, changed):
                 continue
-            number = journal.begin(made, keep)
+            number = journal.begin(item, keep)
 
         try:
             step.do(machine)
@@ -80,7 +80,7 @@ def apply(plan: Sequence[Step], machine: Machine, journal: Journal, say: Say) ->
             continue
         journal.end(number)
 
-        changed |= {step.group, made.key}
+        changed |= {step.group, item.key}
         if text := step.line():
             say(text)
             applied.count += 1
@@ -103,13 +103,13 @@ def _retire(plan: Sequence[Step], machine: Machine, journal: Journal, say: Say, 
     kinds = MadeFile | MadeLink | MadeUnit  # a folder may hold data, and accounts own it: those stay until an undo
     undoing = Undoing(machine, journal.kept())
     retired = 0
-    for number, made in journal.newest_first():
-        if made.key in wanted or not isinstance(made, kinds):
+    for number, item in journal.newest_first():
+        if item.key in wanted or not isinstance(item, kinds):
             continue
         try:
-            undone = made.undo(undoing)
+            undone = item.undo(undoing)
         except (OSError, SetupError) as error:
-            applied.failed.append(f"{made.key} of an earlier version: {error}")
+            applied.failed.append(f"{item.key} of an earlier version: {error}")
             continue
         if not undone.is_left:
             journal.undone(number)
@@ -129,13 +129,13 @@ def undo(machine: Machine, journal: Journal, say: Say, *, delete_data: bool) -> 
     """
     undoing = Undoing(machine, journal.kept(), delete_data=delete_data)
     left = 0
-    for number, made in journal.newest_first():
+    for number, item in journal.newest_first():
         try:
-            undone = made.undo(undoing)
+            undone = item.undo(undoing)
         except (OSError, SetupError) as error:
             undoing.has_failed = True
             left += 1
-            say(f"failed: {made.key}: {error}")
+            say(f"failed: {item.key}: {error}")
             continue
 
         if undone.is_left:

@@ -62,13 +62,13 @@ class Journal:
             self._append({"choice": choice})
             self.choice = choice
 
-    def begin(self, made: Made, keep: dict[str, bytes]) -> int:
+    def begin(self, item: Made, keep: dict[str, bytes]) -> int:
         """Note what is about to be made; return its number. What is to be kept is on disk before."""
         for digest, data in keep.items():
             self._keep(digest, data)
         number = max(self._begun, default=0) + 1
-        self._append({"begin": number, "made": made.model_dump()})
-        self._begun[number] = made
+        self._append({"begin": number, "made": item.model_dump()})
+        self._begun[number] = item
         return number
 
     def end(self, number: int) -> None:
@@ -83,12 +83,12 @@ class Journal:
 
     def unfinished(self, key: str) -> int | None:
         """Return the number of what was begun and never ended, None where there is none of this key."""
-        found = [number for number, made in self._begun.items() if made.key == key and number not in self._done]
-        return found[-1] if found else None
+        unfinished = [number for number, item in self._begun.items() if item.key == key and number not in self._done]
+        return unfinished[-1] if unfinished else None
 
     def is_done(self, key: str) -> bool:
         """Return whether it was made."""
-        return any(made.key == key and number in self._done for number, made in self._begun.items())
+        return any(item.key == key and number in self._done for number, item in self._begun.items())
 
     def newest_first(self) -> list[tuple[int, Made]]:
         """Return what was begun and is not undone, in the order of undoing."""
@@ -96,11 +96,11 @@ class Journal:
 
     def kept(self) -> dict[str, bytes]:
         """Return the files that were there before, by digest; SetupError where one is not what was kept."""
-        found = {path.name: path.read_bytes() for path in (self._folder / "kept").iterdir()}
-        for digest, data in found.items():
+        originals = {path.name: path.read_bytes() for path in (self._folder / "kept").iterdir()}
+        for digest, data in originals.items():
             if sha256_of(data) != digest:
                 raise SetupError(f"{self._folder / 'kept' / digest} is damaged")
-        return found
+        return originals
 
     def remove(self) -> None:
         """Remove the journal and what it kept, once nothing is left of it."""

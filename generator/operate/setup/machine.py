@@ -38,8 +38,8 @@ def run_command(command: Sequence[str]) -> None:
         raise SetupError(f"{' '.join(command)}: {error}") from error
 
     if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines() or ["no word of why"]
-        raise SetupError(f"{' '.join(command)} ended with code {done.returncode}: {said[-1]}")
+        output = (done.stderr or done.stdout).strip().splitlines() or ["no word of why"]
+        raise SetupError(f"{' '.join(command)} ended with code {done.returncode}: {output[-1]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +90,10 @@ class Machine:
     def rights_of(self, path: str) -> Rights | None:
         """Return whose a path is, None where there is nothing; a link is followed."""
         try:
-            found = self.at(path).stat()
+            status = self.at(path).stat()
         except FileNotFoundError:
             return None
-        return Rights(found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode))
+        return Rights(status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode))
 
     def make_folder(self, path: str) -> None:
         """Make a folder where there is none, closed to all until it has its owner."""

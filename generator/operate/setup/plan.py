@@ -108,16 +108,16 @@ def unmet(machine: Machine, choice: Choice) -> list[str]:
     """Return what the machine lacks before anything can be made, each with the step to take."""
     release = (machine.read("/etc/os-release") or b"").decode()
     fields = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', release, re.MULTILINE))
-    found = []
+    lacking = []
     if fields.get("ID") != "debian" or fields.get("VERSION_ID") not in SYSTEMS:
         system = fields.get("PRETTY_NAME", "an unknown system")
-        found.append(f"this is {system}; emi setup knows Debian 12 and 13: take site/edge by hand")
+        lacking.append(f"this is {system}; emi setup knows Debian 12 and 13: take site/edge by hand")
 
-    found += [f"{path} is missing: {step}" for path, step in NEEDED.items() if not machine.at(path).exists()]
+    lacking += [f"{path} is missing: {step}" for path, step in NEEDED.items() if not machine.at(path).exists()]
     for path, option in ((choice.certificate, "--cert"), (choice.key, "--key")):
         if not machine.at(path).is_file():
-            found.append(f"{path} is missing: name the file with {option}, or have a certificate issued first")
-    return [*found, *conflicts(machine, choice.origin, choice.values)]
+            lacking.append(f"{path} is missing: name the file with {option}, or have a certificate issued first")
+    return [*lacking, *conflicts(machine, choice.origin, choice.values)]
 
 
 def plan_of(choice: Choice, edge: Path, guides: Path, machine: Machine) -> list[Step]:
@@ -214,8 +214,8 @@ def _nginx(choice: Choice, recipe: Path, machine: Machine) -> Iterator[Step]:
 
 def _site(choice: Choice, recipe: Path, machine: Machine) -> str:
     """Return nginx's server blocks with the marks of the recipe replaced."""
-    said = settings_there(machine).get(SHARED, choice.values)
-    project = said.get("EMI_PROJECT", DEFAULT_PROJECT)
+    settings = settings_there(machine).get(SHARED, choice.values)
+    project = settings.get("EMI_PROJECT", DEFAULT_PROJECT)
     if re.search(r'["\'\\$\n]', project):
         raise SetupError("EMI_PROJECT has a quote, a backslash or a dollar sign, which nginx cannot take")
 

@@ -11,13 +11,13 @@ DROP_IN: Final = "/etc/systemd/system/emi-.service.d/resolver.conf"
 
 def link_local_resolvers(machine: Machine) -> list[str]:
     """Return the resolvers that a machine's programs ask at link-local addresses, as clouds have them."""
-    found = []
+    resolvers = []
     for line in (machine.read(RESOLVERS) or b"").decode(errors="replace").splitlines():
         keyword, _, rest = line.strip().partition(" ")
         address = rest.strip().partition("%")[0]
         if keyword == "nameserver" and _is_link_local(address):
-            found.append(address)
-    return found
+            resolvers.append(address)
+    return resolvers
 
 
 def _is_link_local(address: str) -> bool:

@@ -49,17 +49,19 @@ def settings_texts(examples: Mapping[str, str], origin: str, values: Mapping[str
         values: settings by name.
     """
     texts = {name: "\n".join(_lines(text, origin, values)) + "\n" for name, text in examples.items()}
-    known = {found[1] for text in examples.values() for line in text.splitlines() if (found := _SETTING.match(line))}
+
+    lines = (line for text in examples.values() for line in text.splitlines())
+    known = {setting[1] for line in lines if (setting := _SETTING.match(line))}
     texts[SHARED] += "".join(f"{name}={value}\n" for name, value in values.items() if name not in known)
     return texts
 
 
 def _lines(text: str, origin: str, values: Mapping[str, str]) -> Iterator[str]:
     for line in text.splitlines():
-        found = _SETTING.match(line)
-        if found and found[1] in values:
-            yield f"{found[1]}={values[found[1]]}"
-        elif found and found[1] == CONTACT:
+        setting = _SETTING.match(line)
+        if setting and setting[1] in values:
+            yield f"{setting[1]}={values[setting[1]]}"
+        elif setting and setting[1] == CONTACT:
             yield f"#{line}"  # no contact rather than an example
         else:
             yield line.replace(EXAMPLE_ORIGIN, origin)
@@ -67,8 +69,8 @@ def _lines(text: str, origin: str, values: Mapping[str, str]) -> Iterator[str]:
 
 def settings_in(text: str) -> dict[str, str]:
     """Return the settings of a file as systemd reads them."""
-    found = (_SETTING.match(line) for line in text.splitlines() if not line.startswith("#"))
-    return {match[1]: match[2].strip().strip("\"'") for match in found if match}
+    matches = (_SETTING.match(line) for line in text.splitlines() if not line.startswith("#"))
+    return {match[1]: match[2].strip().strip("\"'") for match in matches if match}
 
 
 def settings_there(machine: Machine) -> dict[str, dict[str, str]]:
@@ -83,11 +85,11 @@ def conflicts(machine: Machine, origin: str, values: Mapping[str, str]) -> Itera
     if not there:
         return
 
-    said = {name: value for settings in there.values() for name, value in settings.items()}
+    current = {name: value for settings in there.values() for name, value in settings.items()}
     for name, value in ({"EMI_BASE_URL": origin} | dict(values)).items():
-        if said.get(name) != value:
-            found = f"is {said[name]}" if name in said else "is not"
-            yield f"{name} {found} in {ETC}, not {value}: edit it there and restart the programs"
+        if current.get(name) != value:
+            state = f"is {current[name]}" if name in current else "is not"
+            yield f"{name} {state} in {ETC}, not {value}: edit it there and restart the programs"
 
 
 def to_be_set(machine: Machine) -> list[str]:

@@ -67,11 +67,11 @@ class AlertState:
     alerts: Mapping[Key, Alert] = field(default_factory=dict)
     pinged_of: float = 0.0  # generated_at of the release of which the last plain ping spoke
 
-    def advance(self, found: Mapping[str, Found | None], now: float) -> "AlertState":
+    def advance(self, faults: Mapping[str, Found | None], now: float) -> "AlertState":
         """Return the state after a look: what is new, back or gone; a kind that is None stays as it is."""
         alerts = dict(self.alerts)
 
-        for name, findings in found.items():
+        for name, findings in faults.items():
             if findings is None:
                 continue
 

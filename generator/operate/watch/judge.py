@@ -80,8 +80,8 @@ def anchors_of(seen: Seen, before: Anchors) -> Anchors:
 def faults_of(health: Health) -> dict[str, bool]:
     """Return whether each fault is there of which the generator itself is the witness, as a look at its file finds."""
     seen = Seen(at=health.at, up_s=0.0, boot="", generator=health)
-    found = judge(seen, Anchors())
-    return {name: bool(found[name]) for name in OF_THE_GENERATOR}
+    faults = judge(seen, Anchors())
+    return {name: bool(faults[name]) for name in OF_THE_GENERATOR}
 
 
 def judge(seen: Seen, before: Anchors) -> dict[str, Found | None]:
@@ -152,8 +152,8 @@ def _disk_hung(seen: Seen, _before: Anchors) -> Found | None:
 def _disk_full(seen: Seen, _before: Anchors) -> Found | None:
     if any(folder.hung for folder in seen.folders):
         return None
-    found = {folder.path: said for folder in seen.folders if (said := _too_full(folder))}
-    return found or _known(seen.folders)
+    findings = {folder.path: finding for folder in seen.folders if (finding := _too_full(folder))}
+    return findings or _known(seen.folders)
 
 
 def _too_full(folder: Folder) -> Finding | None:
@@ -175,23 +175,23 @@ def _known(looked_at: tuple[object, ...]) -> Found | None:
     return {} if looked_at else None
 
 
-def _of_the_gateway(said: Callable[[Gateway], Finding | None]) -> Look:
+def _of_the_gateway(fault_in: Callable[[Gateway], Finding | None]) -> Look:
     """Return a look at one thing that the gateway says of itself."""
 
     def look(seen: Seen, _before: Anchors) -> Found | None:
         if seen.gateway is None:
             return None
-        finding = said(seen.gateway)
+        finding = fault_in(seen.gateway)
         return {"": finding} if finding else {}
 
     return look
 
 
-def _of_the_generator(said: Callable[[Health], Found]) -> Look:
+def _of_the_generator(faults_in: Callable[[Health], Found]) -> Look:
     """Return a look at one thing that the generator says of itself."""
 
     def look(seen: Seen, _before: Anchors) -> Found | None:
-        return None if seen.generator is None else said(seen.generator)
+        return None if seen.generator is None else faults_in(seen.generator)
 
     return look
 
@@ -296,14 +296,14 @@ def _drill(seen: Seen, _before: Anchors) -> Found | None:
 
 
 def _database(seen: Seen, _before: Anchors) -> Found | None:
-    found = {}
+    findings = {}
     for name, reading in seen.readings.items():
         age_s = seen.at - reading.at
         if reading.fault:
-            found[name] = as_written(f"the {name} was read to its end: {reading.fault}")
+            findings[name] = as_written(f"the {name} was read to its end: {reading.fault}")
         elif age_s > READING_AGE_S:
-            found[name] = Finding("old", f"the {name} was last read to its end {age_s / HOUR_S:.0f} hours ago")
-    return found or ({} if seen.readings else None)
+            findings[name] = Finding("old", f"the {name} was last read to its end {age_s / HOUR_S:.0f} hours ago")
+    return findings or ({} if seen.readings else None)
 
 
 def _deeper(seen: Seen, _before: Anchors) -> Found | None:
