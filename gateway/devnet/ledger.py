@@ -183,6 +183,7 @@ class DevnetLedger:
             check_signature(item)
             self._apply(item)
 
+            # `lv` may be any unsigned 64-bit number; SQLite's integers are signed.
             last_valid = min(item.fields["lv"], MAX_NUMBER)
             row = (item.txid, current, position, item.sender, last_valid, item.fields.get("lx"), item.wire)
             self._database.execute("INSERT INTO transactions VALUES (?, ?, ?, ?, ?, ?, ?)", row)
@@ -204,6 +205,7 @@ class DevnetLedger:
         if self.is_committed(item.txid):
             raise LedgerRefusal(f"transaction already in ledger: {item.txid}")
 
+        # A lease bars its sender from another transaction with it until the first can no longer commit.
         sql = "SELECT max(last_valid) FROM transactions WHERE sender = ? AND lease = ?"
         if "lx" in fields and (self._one(sql, item.sender, fields["lx"]) or 0) >= at_round:
             raise LedgerRefusal(f"transaction {item.txid} using an overlapping lease")

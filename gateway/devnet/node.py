@@ -106,10 +106,12 @@ class _Node:
         return _answer(request, {"version": 2, "last-round": self._ledger.rounds.current(), "txn-groups": [group]})
 
     async def pending(self, request: Request) -> Response:
-        found = self._ledger.transaction(request.path_params["txid"])
-        if found is None or self._ledger.rounds.current() - found.round > MEMORY_ROUNDS:
+        committed = self._ledger.transaction(request.path_params["txid"])
+        if committed is None or self._ledger.rounds.current() - committed.round > MEMORY_ROUNDS:
             return refusal(404, "could not find the transaction in the pool or in the last 1000 confirmed rounds")
-        return _answer(request, {"confirmed-round": found.round, "pool-error": "", "txn": _shown(request, found.item)})
+
+        transaction = _shown(request, committed.item)
+        return _answer(request, {"confirmed-round": committed.round, "pool-error": "", "txn": transaction})
 
     async def account(self, request: Request) -> Response:
         address = request.path_params["address"]
@@ -172,10 +174,10 @@ class _Indexer:
 
     async def transaction(self, request: Request) -> Response:
         txid = request.path_params["txid"]
-        found = self._ledger.transaction(txid)
-        if found is None:
+        committed = self._ledger.transaction(txid)
+        if committed is None:
             return refusal(404, f"no transaction found for transaction id: {txid}")
-        return self._current({"transaction": self._row(found)})
+        return self._current({"transaction": self._row(committed)})
 
     async def transactions(self, request: Request) -> Response:
         query = request.query_params
@@ -196,7 +198,8 @@ class _Indexer:
             return refusal(400, f"invalid input: {problem}")
 
         content: dict[str, Any] = {"transactions": [self._row(row) for row in page]}
-        if page:  # after the last page too, as indexers do: only an empty one has none
+        # After the last page too, as indexers do: only an empty one has none.
+        if page:
             place = struct.pack("<QI", page[-1].round, page[-1].position)
             content["next-token"] = base64.urlsafe_b64encode(place).decode()
         return self._current(content)
@@ -211,9 +214,9 @@ class _Indexer:
     def _current(self, content: dict[str, Any]) -> Response:
         return JSONResponse({"current-round": self._ledger.rounds.current(), **content})
 
-    def _row(self, found: Committed) -> dict[str, Any]:
+    def _row(self, committed: Committed) -> dict[str, Any]:
         """Return a committed transaction in the indexer's words; only what was signed."""
-        item = found.item
+        item = committed.item
         fields = item.fields
         content: dict[str, Any] = {
             "id": item.txid,
@@ -222,8 +225,8 @@ class _Indexer:
             "fee": fields.get("fee", 0),
             "first-valid": fields.get("fv", 0),
             "last-valid": fields["lv"],
-            "confirmed-round": found.round,
-            "round-time": int(started_at(found.round)),
+            "confirmed-round": committed.round,
+            "round-time": int(started_at(committed.round)),
             "genesis-hash": self._ledger.identity.genesis_hash,
             "signature": {"sig": _text(item.signature)},
         }

@@ -133,7 +133,8 @@ def sign(  # noqa: PLR0917
 
 def _identified(extensions: Mapping[str, Any]) -> dict[str, Any]:
     """Return a seller's extensions with an identifier of this payment, whatever the seller declares of it."""
-    found = {**extensions, PAYMENT_IDENTIFIER: extensions.get(PAYMENT_IDENTIFIER)}
-    if not is_payment_identifier_extension(found[PAYMENT_IDENTIFIER]):
-        found[PAYMENT_IDENTIFIER] = declare_payment_identifier_extension()
-    return append_payment_identifier_to_extensions(found)
+    declared = {**extensions, PAYMENT_IDENTIFIER: extensions.get(PAYMENT_IDENTIFIER)}
+    # To a declaration that is cut or malformed nothing would be appended: a whole one takes its place.
+    if not is_payment_identifier_extension(declared[PAYMENT_IDENTIFIER]):
+        declared[PAYMENT_IDENTIFIER] = declare_payment_identifier_extension()
+    return append_payment_identifier_to_extensions(declared)
