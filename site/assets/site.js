@@ -161,7 +161,7 @@
   }
   addEventListener("hashchange", unfold);
   addEventListener("beforeprint", function () {
-    all("figure details").forEach(function (one) {
+    all("figure details, #day-numbers details").forEach(function (one) {
       one.open = true;
     });
   });

@@ -169,7 +169,7 @@ def test_the_next_release_comes_into_an_open_page_by_itself(origin: str, browser
 
     page.wait_for_function("(old) => document.body.dataset.generatedAt !== old", arg=before, timeout=150_000)
 
-    assert page.locator("#chart-day details").get_attribute("open") is not None
+    assert page.locator("#day-numbers details").get_attribute("open") is not None
     assert page.locator("#stamp time").first.get_attribute("datetime") == page.evaluate(
         "document.body.dataset.generatedAt"
     )
