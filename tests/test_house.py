@@ -199,6 +199,14 @@ def test_no_arrow_between_rooms_runs_back_up() -> None:
     assert waiting == {}
 
 
+def test_what_a_reader_runs_knows_no_setting_of_the_service() -> None:
+    of_the_service = {"settings", "runtime", "compose", "site", "cli"}
+    clients = [module for module in FILES if place_of(module) == "client"]
+
+    assert len(clients) > 10
+    assert {m: name for m in clients for name in of_ours(m) if of_the_service & {*name.split(".")}} == {}
+
+
 def test_no_statement_breaks_a_rule_of_how_code_reads() -> None:
     booleans = air.booleans_of_the_programs()
 

@@ -9,10 +9,8 @@ from typing import Final
 
 from gateway.wire import ports
 from gateway.wire.foreign import read_json
-from gateway.wire.networks import DEVNET, TESTNET, Network
+from gateway.wire.networks import DEVNET, Network
 
-IDENTITIES: Final[dict[str, Network]] = {network.name: network for network in (DEVNET, TESTNET)}
-"""Which networks a devnet can be: its own, or the test network's ids, lent for official clients."""
 FILE: Final = "devnet.json"
 
 

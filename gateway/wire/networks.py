@@ -43,3 +43,5 @@ TESTNET: Final = Network("testnet", "testnet-v1.0", "SGO1GKSzyE7IEPItTxCByw9x8Fm
 # The hash is SHA-512/256 of the text "emi-devnet-v1": nothing signed for it is valid anywhere else.
 DEVNET: Final = Network("devnet", "emi-devnet-v1", "TA6hMJpGMyeuoRsjXWbXw3Wgjcb9IvNqXTEKFE9h2FI=", 31_566_704)
 NETWORKS: Final[dict[str, Network]] = {network.name: network for network in (MAINNET, TESTNET, DEVNET)}
+IDENTITIES: Final[dict[str, Network]] = {network.name: network for network in (DEVNET, TESTNET)}
+"""Which networks a devnet can be: its own, or the test network's ids, lent for official clients."""

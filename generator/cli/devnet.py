@@ -29,7 +29,8 @@ def devnet(
     Example: emi devnet --port 8403 --as testnet
     """
     from gateway.devnet.app import serve
-    from gateway.devnet.settings import IDENTITIES, DevnetSettings
+    from gateway.devnet.settings import DevnetSettings
+    from gateway.wire.networks import IDENTITIES
     from generator.cli._console import set_up_logs
     from generator.cli._settings import gateway_settings
 

@@ -74,6 +74,7 @@ async def _serve(origin: str, folder: Path, wallet: Wallet | None) -> None:
     from gateway.wire.program import this_program
     from generator.client.buying.web import open_web
     from generator.errors import GeneratorError
+    from generator.site.resources import Resources
 
     try:
         from mcp.server.stdio import stdio_server
@@ -82,7 +83,8 @@ async def _serve(origin: str, folder: Path, wallet: Wallet | None) -> None:
     except ImportError as error:
         raise GeneratorError(MISSING) from error
 
+    icon = (Resources.locate().site / "assets" / "favicon.svg").read_bytes()
     async with open_web() as web:
-        server: Any = agent_server(web, origin, folder, wallet).build(str(this_program()))
+        server: Any = agent_server(web, origin, folder, wallet).build(str(this_program()), icon)
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())

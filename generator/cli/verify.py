@@ -54,8 +54,10 @@ def verify(  # noqa: PLR0917  typer passes by name
         if any(option is not None for option in (where, key, policy, seen, receipt, body, prove)):
             raise typer.BadParameter("--practice goes with --url alone: a record names the log that it is of")
         from generator.client.practice import verify_practice
+        from generator.site.resources import ShippedMonth
 
-        verify_practice(practice, origin_of(url) if url else None)
+        shipped = ShippedMonth.load()
+        verify_practice(practice, origin_of(url) if url else None, shipped.items_path, shipped.files.get)
         return
 
     from generator.catalog.links import STATUS_JSON
@@ -101,13 +103,13 @@ def verify(  # noqa: PLR0917  typer passes by name
             now = SystemClock().now().timestamp()
             witnessed = record.newest_witnessed(site.read, log, policy_of(policy), now, 3600 * max_age)
         with progress_bar() as progress:
-            found = record.verify_all(log, published_json(site), site.read, progress, witnessed)
+            verified = record.verify_all(log, published_json(site), site.read, progress, witnessed)
     except record.VerifyError as error:
         typer.echo(f"emi: {error}", err=True)
         raise typer.Exit(1) from None
 
-    print(*found.lines, found.proves, sep="\n")
-    found.remember(file)
+    print(*verified.lines, verified.proves, sep="\n")
+    verified.remember(file)
 
 
 def _verify_receipt(site: "Published", receipt: Path | None, body: Path | None, key: str | None) -> None:
@@ -127,8 +129,8 @@ def _verify_receipt(site: "Published", receipt: Path | None, body: Path | None, 
 
     try:
         log = open_log(site.read, key=key) if site.read(CHECKPOINT) is not None else None
-        found = verify_receipt(site.read, log, receipt_in(text), content)
+        verified = verify_receipt(site.read, log, receipt_in(text), content)
     except VerifyError as error:
         typer.echo(f"emi: {error}", err=True)
         raise typer.Exit(1) from None
-    print(*found.lines, found.proves, sep="\n")
+    print(*verified.lines, verified.proves, sep="\n")

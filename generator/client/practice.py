@@ -22,12 +22,14 @@ PROVES: Final = """This proves: hours and truths are those of the signed log, an
 It does not prove when the answers were given, nor that the truths were unknown then: only signed ballots prove that."""
 
 
-def verify_practice(file: Path, origin: str | None) -> None:
+def verify_practice(file: Path, origin: str | None, shipped_path: str, shipped: Read) -> None:
     """Prove that hours and truths of a record are the log's and that its scores follow; exit code 1 where not.
 
     Args:
         file: a record as the practice page saves it.
         origin: of who published the months of the record, but for the shipped one.
+        shipped_path: of the items of the month that comes with the program.
+        shipped: reads what comes with the program, None where nothing lies at a path.
     """
     from generator.arena.practice.record import RecordError, check
     from generator.record.verify import VerifyError
@@ -35,7 +37,7 @@ def verify_practice(file: Path, origin: str | None) -> None:
     record = _read(file)
     try:
         months = {str(answer["month"]) for answer in record["answers"]}
-        practised = {month: _practised(month, origin) for month in sorted(months)}
+        practised = {month: _practised(month, origin, shipped_path, shipped) for month in sorted(months)}
         checked = check(record, practised)
     except (RecordError, VerifyError) as error:
         typer.echo(f"emi: {error}", err=True)
@@ -62,15 +64,14 @@ def _read(file: Path) -> dict[str, Any]:
     return record
 
 
-def _practised(path: str, origin: str | None) -> Practised:
+def _practised(path: str, origin: str | None, shipped_path: str, shipped: Read) -> Practised:
     """Read the files of one month, make them again from the log, and compare; VerifyError where they differ."""
     from generator.client.published import Published
     from generator.errors import GeneratorError
-    from generator.site.resources import ShippedMonth
 
-    shipped = ShippedMonth.load()
-    if path == shipped.items_path:
-        return _from_log(path, shipped.files.get, lambda name: shipped.files.get(f"{_demo()}{name}"))
+    if path == shipped_path:
+        # Its log is not the one of any origin, and lies below a folder of its own.
+        return _from_log(path, shipped, lambda name: shipped(f"{_demo()}{name}"))
     if origin is None:
         raise GeneratorError(f"{path} does not come with this program: name the origin that published it with --url")
     site = Published(origin)
@@ -119,24 +120,24 @@ def _json(path: str, data: bytes | None) -> Mapping[str, Any]:
     if data is None:
         raise VerifyError(f"{path}: nothing is published there")
     try:
-        found = read_json(data)
+        month = read_json(data)
     except ValueError as error:
         raise VerifyError(f"{path} is not JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(month, dict):
         raise VerifyError(f"{path} does not hold a month of practice")
-    return found
+    return month
 
 
-def _lines(found: Checked) -> list[str]:
+def _lines(checked: Checked) -> list[str]:
     """Say what a record holds."""
     lines = []
-    for question, answers in found.answers.items():
-        means = found.means[question]
+    for question, answers in checked.answers.items():
+        means = checked.means[question]
         lines.append(
             f"{QUESTIONS[question]}  {answers} answers, mean score {means.own:.4f}, "
             f"the brain's {means.brain:.4f}, usual {means.usual:.4f} (smaller is better)"
         )
-    lines += [f"{name}: {_finding(verdict)}" for name, verdict in found.verdicts.items()]
+    lines += [f"{name}: {_finding(verdict)}" for name, verdict in checked.verdicts.items()]
     return lines or ["the record has no answers yet"]
 
 

@@ -165,7 +165,8 @@ async def fuzz(calls: int, seed: int, folder: Path) -> Counter[str]:
     whole = {state: web.bodies for state, web in webs.items()}
     now = [FRESH]
     servers = {
-        state: agent_server(web, ORIGIN, folder, None, now=lambda: now[0]).build("fuzz") for state, web in webs.items()
+        state: agent_server(web, ORIGIN, folder, None, now=lambda: now[0]).build("fuzz", b"<svg/>")
+        for state, web in webs.items()
     }
     for state, server in servers.items():
         async with Client(server) as client:

@@ -97,7 +97,7 @@ async def connected(server: AgentServer) -> AsyncIterator[Client]:
     """Connect the SDK's own client, as an agent's program does."""
     from mcp import Client
 
-    async with Client(server.build("test")) as client:
+    async with Client(server.build("test", b"<svg/>")) as client:
         await client.list_tools()
         yield client
 

@@ -77,7 +77,9 @@ async def serve(state: str, folder: Path, record: str) -> None:
         buyer = Buyer(ORIGIN, folder, context, None if state == "unpaid" else wallet, clock.now)
         now = STALE if state == "stale" else FRESH
         reader = Reader(fetched(web, ORIGIN), lambda: now)
-        server = AgentServer(reader, buyer, NOWHERE if state == "down" else record, folder / "seen").build("test")
+        server = AgentServer(reader, buyer, NOWHERE if state == "down" else record, folder / "seen").build(
+            "test", b"<svg/>"
+        )
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 

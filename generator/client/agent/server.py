@@ -20,7 +20,6 @@ from generator.client.agent.checking import verify
 from generator.client.agent.reading import Reader
 from generator.client.agent.tools import INSTRUCTIONS, PROMPTS, TOOLS
 from generator.errors import GeneratorError
-from generator.site.resources import Resources
 
 PAYMENT: Final = "x402/payment"
 SETTLEMENT: Final = "x402/payment-response"
@@ -52,13 +51,18 @@ class AgentServer:
         self._origin = origin
         self._seen = seen
 
-    def build(self, version: str) -> Server[Any]:
-        """Return the server of the SDK."""
+    def build(self, version: str, icon: bytes) -> Server[Any]:
+        """Return the server of the SDK.
+
+        Args:
+            version: of the program.
+            icon: SVG, shown next to the tools.
+        """
         return Server(
             "educational-market-intelligence",
             version=version,
             title=TITLE,
-            icons=[_icon()],
+            icons=[_icon(icon)],
             instructions=INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
@@ -187,9 +191,8 @@ def _tool(name: str) -> types.Tool:
     )
 
 
-def _icon() -> types.Icon:
-    """Return the site's icon within its address: a host shows it without asking any origin."""
-    drawing = (Resources.locate().site / "assets" / "favicon.svg").read_bytes()
+def _icon(drawing: bytes) -> types.Icon:
+    """Return an icon within its address: a host shows it without asking any origin."""
     return types.Icon(
         src=f"data:image/svg+xml;base64,{base64.b64encode(drawing).decode()}",
         mime_type="image/svg+xml",

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
 
-from gateway.devnet.settings import IDENTITIES
 from gateway.wire.algorand import MARGIN_ROUNDS, ROUND_S
+from gateway.wire.networks import IDENTITIES
 from generator.client.buying.web import Unanswered, Web, WebAnswer
 from generator.errors import GeneratorError
 
@@ -78,11 +78,11 @@ async def look_up(web: Web, node: str, purchase: Purchase) -> PaymentStatus:
     return PaymentStatus("open", f"the chain does not have it yet and can take it for about {minutes} min more")
 
 
-def _confirmed(answer: WebAnswer, found: Any) -> int:
+def _confirmed(answer: WebAnswer, transaction: Any) -> int:
     """Return the round in which an answer says that a transaction was confirmed, 0 when it does not."""
-    if answer.status != HTTPStatus.OK or not isinstance(found, dict):
+    if answer.status != HTTPStatus.OK or not isinstance(transaction, dict):
         return 0
-    confirmed = found.get("confirmed-round")
+    confirmed = transaction.get("confirmed-round")
     return confirmed if type(confirmed) is int and confirmed > 0 else 0
 
 
