@@ -46,9 +46,9 @@ def adopt_since(since: int, product: Product | None, *, take_all: bool, dry_run:
 
     chosen: list[tuple[LostPayment, str]] = []
     for payment in search.lost:
-        found = choose(payment, product, take_all=take_all or dry_run, ask=None if dry_run else ask)
-        if found is not None:
-            chosen.append((payment, found))
+        product_id = choose(payment, product, take_all=take_all or dry_run, ask=None if dry_run else ask)
+        if product_id is not None:
+            chosen.append((payment, product_id))
     failed = 0 if dry_run else _take_all_in(settings, chosen)
 
     print(_summary(search, chosen, failed, dry_run=dry_run), file=sys.stderr)
@@ -75,7 +75,7 @@ def choose(payment: LostPayment, product: Product | None, *, take_all: bool, ask
 
     if len(fitting) == 1:
         return fitting[0] if ask(f"{payment.txid}: take in as {NAMES[fitting[0]]}? [y/N] ") in {"y", "yes"} else None
-    names = {NAMES[one]: one for one in fitting}
+    names = {NAMES[product_id]: product_id for product_id in fitting}
     while True:
         answer = ask(f"{payment.txid}: which did it buy, {' or '.join(names)}? [leave it] ")
         if not answer or answer in names:

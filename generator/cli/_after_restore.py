@@ -42,6 +42,8 @@ def _log_notice(manifest: Manifest, places: Places) -> str:
     """Say what the readers of the log will see."""
     seen = "to whoever verified more of it `emi verify` reports removed entries: announce why"
     published = _published_size(places)
+
+    # Less than what is published would look like a rewritten log: the generator adds nothing rather than fork it.
     if published is None:
         return f"the log has {manifest.log_size} entries; {seen}"
     if published <= manifest.log_size:

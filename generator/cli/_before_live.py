@@ -97,8 +97,8 @@ def _chain(gateway: GatewaySettings, now: datetime) -> Iterator[Check]:
 
     # A node of another network would confirm payments that the payee never gets.
     same = params.body.get("genesis-hash") == network.genesis_hash
-    found = network.name if same else f"is of another network than {network.name}; set EMI_ALGOD_URL"
-    yield Check("algod", same, found)
+    node = network.name if same else f"is of another network than {network.name}; set EMI_ALGOD_URL"
+    yield Check("algod", same, node)
     yield from _payee(gateway, _ask(f"{gateway.algod_url}/v2/accounts/{gateway.payee}", token))
 
     if gateway.indexer_url is not None:
@@ -191,11 +191,11 @@ def _listing(base: str, headers: Mapping[str, str], origin: str) -> Check:
 def _last_word(gateway: GatewaySettings) -> Check:
     """Show what the facilitator said of the extensions with its last settlement, kept by the running gateway."""
     ready = _ask(f"{local_origin(gateway.host, gateway.port)}/readyz")
-    said = ready.body.get("facilitator_extension_responses")
-    if said is None:
+    word = ready.body.get("facilitator_extension_responses")
+    if word is None:
         return Check("its last word on listing", None, "no settlement since the gateway's start, or none was sent")
-    refused = "reject" in str(said).lower()
-    return Check("its last word on listing", not refused, str(said))
+    refused = "reject" in str(word).lower()
+    return Check("its last word on listing", not refused, str(word))
 
 
 def _readers(gateway: GatewaySettings, now: datetime) -> Iterator[Check]:
@@ -205,10 +205,10 @@ def _readers(gateway: GatewaySettings, now: datetime) -> Iterator[Check]:
         return
     status = _ask(f"{origin}/status.json")
     good = status.status == HTTPStatus.OK
-    found = f"{origin} answers, asked from this machine; ask once more from another network, e.g. a phone's"
+    answers = f"{origin} answers, asked from this machine; ask once more from another network, e.g. a phone's"
     if not good:
-        found = f"{status.fault or status.status}; look at DNS, firewall and edge"
-    yield Check("base URL", good, found)
+        answers = f"{status.fault or status.status}; look at DNS, firewall and edge"
+    yield Check("base URL", good, answers)
 
     if not origin.startswith("https://"):
         yield Check("TLS", False, f"{origin} is plain http; put a certificate before it")
@@ -238,8 +238,12 @@ def _receipts(gateway: GatewaySettings) -> Iterator[Check]:
         yield Check("receipts", False, f"{error}; {step}")
         return
 
-    found = any(name.endswith(f"#{key.public.name}") for name in published)
-    yield Check("receipts", found, f"their key is at {DID_PATH}" if found else f"{DID_PATH} lacks their key; {step}")
+    is_published = any(name.endswith(f"#{key.public.name}") for name in published)
+    yield Check(
+        "receipts",
+        is_published,
+        f"their key is at {DID_PATH}" if is_published else f"{DID_PATH} lacks their key; {step}",
+    )
 
 
 def _disk(settings: GeneratorSettings, now: datetime) -> Check:
@@ -255,9 +259,9 @@ def _disk(settings: GeneratorSettings, now: datetime) -> Check:
     taken = sum(_bytes_of(place) for place in places if not any(other in place.parents for other in places))
     free = shutil.disk_usage(settings.state_dir).free
     left = free * days / max(taken, 1)
-    found = f"{taken / days / 1e6:.1f} MB a day, {free / 1e9:.1f} GB free: {min(left, 36_500):.0f} days"
+    growth = f"{taken / days / 1e6:.1f} MB a day, {free / 1e9:.1f} GB free: {min(left, 36_500):.0f} days"
     enough = left >= DAYS
-    return Check("disk", enough, found if enough else f"{found}; make room")
+    return Check("disk", enough, growth if enough else f"{growth}; make room")
 
 
 def _bytes_of(folder: Path) -> int:
@@ -265,17 +269,18 @@ def _bytes_of(folder: Path) -> int:
     seen: dict[int, int] = {}
     for path in folder.rglob("*"):
         if path.is_file() and not path.is_symlink():
-            found = path.stat()
-            seen[found.st_ino] = found.st_blocks * 512
+            file = path.stat()
+            # A file of several names has one inode; the system counts blocks of 512 bytes.
+            seen[file.st_ino] = file.st_blocks * 512
     return sum(seen.values())
 
 
 def _kept(settings: GeneratorSettings, now: datetime) -> Iterator[Check]:
     status = Status.load(settings.backup_status_path)
-    good, found = status.judge_backup(now)
-    yield Check("backup", bool(good), found if good else f"{found}; `systemctl start emi-backup`")
-    good, found = status.judge_drill(now)
-    yield Check("restore drill", bool(good), found if good else f"{found}; `systemctl start emi-drill`")
+    good, result = status.judge_backup(now)
+    yield Check("backup", bool(good), result if good else f"{result}; `systemctl start emi-backup`")
+    good, result = status.judge_drill(now)
+    yield Check("restore drill", bool(good), result if good else f"{result}; `systemctl start emi-drill`")
 
 
 def _ask(url: str, headers: Mapping[str, str] | None = None) -> Answer:

@@ -38,15 +38,15 @@ def make(target: Path, npm: str, environment: Mapping[str, str]) -> Path:
     Raises:
         GeneratorError: npm is missing or fails, or nothing usable came out; the old script stays.
     """
-    found = shutil.which(npm)
-    if found is None:
+    npm_path = shutil.which(npm)
+    if npm_path is None:
         raise GeneratorError(f"{npm} is not on this machine; install Node.js with npm (apt install npm)")
 
     try:
         target = target.absolute()  # the tools run in a folder of their own
         target.mkdir(mode=0o755, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".building-", dir=target) as name:
-            packed = gzip.compress(_bundle(Path(name), found, environment), 9, mtime=0)
+            packed = gzip.compress(_bundle(Path(name), npm_path, environment), 9, mtime=0)
 
         # The gateway may read the old file meanwhile: the new one takes its name when it is on the disk.
         draft = target / f".{SCRIPT}.part"

@@ -147,8 +147,8 @@ def show_upgrade() -> None:
 
     places = places_of(None)
     known = programs()
-    found = [(places.memory, known["memory"]), (places.ledger, known["ledger"])]
-    there = [(database, program) for database, program in found if database.is_there()]
+    databases = [(places.memory, known["memory"]), (places.ledger, known["ledger"])]
+    there = [(database, program) for database, program in databases if database.is_there()]
     if not there:
         raise BackupError(f"there is neither {places.memory.shown} nor {places.ledger.shown}")
 

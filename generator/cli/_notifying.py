@@ -94,12 +94,14 @@ class Notifier:
             return self._too_slow[URL]
 
         # In a thread that is not waited for past its time: a name may take minutes to be looked up.
-        found: list[str | None] = []
-        asking = threading.Thread(target=lambda: found.append(_request(url, content, self._within_s)), daemon=True)
+        faults: list[str | None] = []
+        asking = threading.Thread(target=lambda: faults.append(_request(url, content, self._within_s)), daemon=True)
         asking.start()
         asking.join(self._within_s)
-        if found:
-            return found[0]
+        if faults:
+            return faults[0]
+
+        # Not asked again: each question would leave another thread behind.
         self._too_slow[URL] = f"{URL} does not answer within {self._within_s:g} s"
         return self._too_slow[URL]
 
@@ -117,8 +119,8 @@ def fault_url(ping_url: str) -> str:
     if ("status", "up") not in pairs:
         return parts._replace(path=parts.path.rstrip("/") + "/fail").geturl()
 
-    said = {"status": "down", "msg": "fault"}
-    return parts._replace(query=urlencode([(name, said.get(name, value)) for name, value in pairs])).geturl()
+    replaced = {"status": "down", "msg": "fault"}
+    return parts._replace(query=urlencode([(name, replaced.get(name, value)) for name, value in pairs])).geturl()
 
 
 def _request(url: str, content: bytes | None, timeout_s: float) -> str | None:

@@ -66,16 +66,16 @@ def backup(
             opened = open_target(target, folder)
             key = own_key(generator_settings().backup_status_path.with_name(KEY_FILE))
             meant = Meant(keys, tuple(without or ()), smaller, key)
-            made = make_backup(places, opened, SystemClock().now, program, meant)
+            result = make_backup(places, opened, SystemClock().now, program, meant)
     except GeneratorError as error:
         note_result("backup", fault=str(error))
         raise
 
-    note_result("backup", found=f"{made.manifest.name}, {made.manifest.total_bytes / 1e6:.1f} MB")
-    _show(made.manifest)
+    note_result("backup", found=f"{result.manifest.name}, {result.manifest.total_bytes / 1e6:.1f} MB")
+    _show(result.manifest)
     print(f"signed by {public_text(key)}")
-    if made.removed:
-        print(f"removed   {len(made.removed)} older: {', '.join(made.removed)}")
+    if result.removed:
+        print(f"removed   {len(result.removed)} older: {', '.join(result.removed)}")
 
 
 def _show(manifest: Manifest) -> None:

@@ -157,7 +157,9 @@ def product_named(name: str) -> Product:
     for product in PRODUCTS:
         if name in {product.buy_name, product.id}:
             return product
-    raise GeneratorError(f"{name!r} is not for sale; products are {', '.join(one.buy_name for one in PRODUCTS)}")
+    raise GeneratorError(
+        f"{name!r} is not for sale; products are {', '.join(product.buy_name for product in PRODUCTS)}"
+    )
 
 
 def devnet_origin(given: str | None, origin: str, settings: GatewaySettings) -> str:
@@ -168,15 +170,15 @@ def devnet_origin(given: str | None, origin: str, settings: GatewaySettings) -> 
     from gateway.wire.loopback import is_loopback
     from generator.errors import GeneratorError
 
-    found = (
+    devnet = (
         given
         or (settings.facilitator_url or "").removesuffix("/facilitator")
         or running_devnet(settings.state_dir)
         or f"http://127.0.0.1:{(urlsplit(origin).port or 0) + 1}"
     )
-    parts = urlsplit(found)
+    parts = urlsplit(devnet)
     if parts.scheme not in {"http", "https"} or not is_loopback(parts.hostname or ""):
         raise GeneratorError(
-            f"{found} is not on this machine: `emi buy` pays with play money from a loopback devnet only"
+            f"{devnet} is not on this machine: `emi buy` pays with play money from a loopback devnet only"
         )
-    return found.rstrip("/")
+    return devnet.rstrip("/")

@@ -223,11 +223,11 @@ def check_sqlite(version: str = sqlite3.sqlite_version) -> list[Check]:
     if tuple(map(int, version.split("."))) >= WAL_RESET_MENDED:
         return []
     mended = ".".join(map(str, WAL_RESET_MENDED))
-    found = (
+    advice = (
         f"before {mended}, unless your system mended it, two processes that write to a database in the same instant "
         "may in very rare cases damage it (its WAL-reset fault); each backup and emi doctor --state would notice"
     )
-    return [Check(f"SQLite {version}", None, found)]
+    return [Check(f"SQLite {version}", None, advice)]
 
 
 def examine_state() -> list[Check]:

@@ -139,6 +139,7 @@ def _ledger() -> LedgerView:
 def _row(stored: dict[str, Any]) -> dict[str, Any]:
     """Return a stored payment as it is shown; its identifier is what a payer proves a purchase with: no one sees it."""
     row = dict(stored)
+    # The ledger writes an intent before it sends: without an answer nobody knows whether it was paid.
     if row["state"] == "intent":
         row["state"] = "unknown"
     if row["identifier"] is not None:

@@ -170,6 +170,7 @@ def _put_back(asked: Asked, identity: Path | None) -> None:
     from generator.operate.keep.restore import Restore, fetch, newest, refuse_if_in_use
     from generator.operate.keep.targets import open_target
 
+    # Who made it, and whether a program runs, is asked before the first file is touched.
     places = asked.places()
     folder = generator_settings().state_dir
     now = SystemClock().now()

@@ -128,6 +128,7 @@ def _check_settings(choice: Choice) -> None:
     from generator.operate.setup.plan import settings_of
     from generator.site.resources import Resources
 
+    # What the shell of root happens to set is not what a unit will read.
     ours = [name for name in os.environ if name.startswith("EMI_")]
     for name in ours:
         del os.environ[name]
@@ -179,6 +180,7 @@ def _apply(machine: Machine, choice: Choice) -> int:
 
     journal = Journal.open(machine)
     try:
+        # Before the first step, so that an --apply without a name resumes with the same choice.
         journal.remember(asdict(choice))
         resources = Resources.locate()
         plan = plan_of(choice, resources.site / "edge", resources.howto, machine)

@@ -65,11 +65,13 @@ class Watchdog:
     def check(self, now_s: float) -> bool | None:
         """Return False when it has just been silent for too long, True when it speaks again, else None."""
         if self._poll():
+            # Whatever it said while nobody looked counts as one sign of life.
             was_silent = self._silent
             self._alive_s = now_s
             self._silent = False
             return True if was_silent else None
 
+        # It is reported once, and never before its first word: a start may take long.
         if self._silent or self._alive_s is None or now_s - self._alive_s < SILENT_S:
             return None
         self._silent = True
@@ -132,11 +134,14 @@ class Child:
         """Ask it to stop, wait for its drain, and kill it only after a minute."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
+
         try:
             self._process.wait(GRACE_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+        # Its last lines may still be in the pipe: they say why it ended.
         if self._relay.is_alive():
             self._relay.join(1)
         self._watchdog.close()

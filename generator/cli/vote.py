@@ -63,9 +63,9 @@ def vote(  # noqa: PLR0917  typer passes by name
         vote: Vote = answer_of(voted, r50, r90)
         answered = f"{r50} and {r90} to {voted}"
     else:
-        said, given = read_vote(choice, chances, word=word)
+        choice_word, given = read_vote(choice, chances, word=word)
         voted, closes = find_open_round(url, settings.site_path, round_id)
-        vote = RoundVote.of(voted, said, given)
+        vote = RoundVote.of(voted, choice_word, given)
         answered = f"{in_words(vote)} in round {voted}"
         if url is None or inbox is not None:
             check_takes(inbox or settings.inbox_path, vote)

@@ -56,10 +56,10 @@ def read_vote(choice: str | None, chances: str | None, *, word: bool) -> tuple[s
             raise GeneratorError(f"--chances: {error}") from None
         return given.choice, given
 
-    said = WORDS.get((choice or "").lower())
-    if said is None:
+    named = WORDS.get((choice or "").lower())
+    if named is None:
         raise GeneratorError(f"choice is {choice!r}; allowed: up, small, down (or {', '.join(Prediction)})")
-    return said, None if word else TAPPED[said]
+    return named, None if word else TAPPED[named]
 
 
 def in_words(vote: RoundVote) -> str:
@@ -160,7 +160,7 @@ def count_change(key_file: Path, vote: Vote) -> int:
         GeneratorError: it was changed as often as a round takes, or cannot be noted.
     """
     round_id = vote.subject
-    said = _said(vote)
+    answer = _as_noted(vote)
     note = key_file.with_name(f"{key_file.name}.{'answers' if isinstance(vote, DailyAnswer) else 'votes'}")
     try:
         noted, count, last = note.read_text().split()
@@ -170,21 +170,21 @@ def count_change(key_file: Path, vote: Vote) -> int:
 
     if noted != round_id:
         change = 0
-    elif last != said:
+    elif last != answer:
         change += 1
     if change >= CHANGES:
         raise GeneratorError(f"this key changed its vote {CHANGES - 1} times in {round_id}; its last one counts")
 
     draft = note.with_name(f".{note.name}.tmp")
     try:
-        draft.write_text(f"{round_id} {change} {said}\n")
+        draft.write_text(f"{round_id} {change} {answer}\n")
         draft.replace(note)
     except OSError as error:
         raise GeneratorError(f"{note} cannot be written: {error.strerror}") from None
     return change
 
 
-def _said(vote: Vote) -> str:
+def _as_noted(vote: Vote) -> str:
     if isinstance(vote, DailyAnswer):
         return str(vote)
     return vote.choice if vote.chances is None else str(vote.chances)
@@ -231,8 +231,8 @@ def _query_of(vote: Vote) -> dict[str, str]:
     if isinstance(vote, DailyAnswer):
         low_90, low_50, high_50, high_90 = vote.ends
         return {"daily": vote.question_id, "r50": f"{low_50},{high_50}", "r90": f"{low_90},{high_90}"}
-    said = {"choice": vote.choice} if vote.chances is None else {"chances": str(vote.chances)}
-    return {"round": vote.round_id, **said}
+    answer = {"choice": vote.choice} if vote.chances is None else {"chances": str(vote.chances)}
+    return {"round": vote.round_id, **answer}
 
 
 def _ask(url: str, headers: Mapping[str, str] | None = None) -> Any:

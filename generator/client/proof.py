@@ -26,13 +26,13 @@ def write_proof(site: Published, round_id: str, policy: Path | None, out: Path |
     from generator.record.witness import policy_of
 
     try:
-        made = prove(site.read, published_json(site), round_id, policy_of(policy), open_log(site.read).keys)
+        proof = prove(site.read, published_json(site), round_id, policy_of(policy), open_log(site.read).keys)
     except (VerifyError, ValueError) as error:
         typer.echo(f"emi: {error}", err=True)
         raise typer.Exit(1) from None
 
     target = out or Path(f"{round_id}.tlog-proof")
-    target.write_bytes(made.data)
-    when = "before" if made.in_time else "NOT before"
-    print(f"{target}: {len(made.data):,} bytes; witnesses had seen the seal at {iso(1000 * made.seen_at)},")
-    print(f"{when} the round started at {iso(1000 * made.start)}")
+    target.write_bytes(proof.data)
+    when = "before" if proof.in_time else "NOT before"
+    print(f"{target}: {len(proof.data):,} bytes; witnesses had seen the seal at {iso(1000 * proof.seen_at)},")
+    print(f"{when} the round started at {iso(1000 * proof.start)}")

@@ -283,12 +283,13 @@ class Buyer:
         """Return every settled purchase with its id."""
         if not self._place.is_dir():
             return []
-        found = []
+
+        settled = []
         for home in sorted(path for path in self._place.iterdir() if path.is_dir()):
             done = _settled(PurchaseFolder(home / "payments"), home)
             if done is not None:
-                found.append((home.name, done))
-        return found
+                settled.append((home.name, done))
+        return settled
 
     def page(self, txid: str, number: int) -> str:
         """Return one page of a bought body; ToolError where there is none."""
@@ -342,7 +343,7 @@ def product_named(name: str) -> Product:
     for product in PRODUCTS:
         if name in {product.buy_name, product.id}:
             return product
-    raise ToolError(f"products are {', '.join(one.buy_name for one in PRODUCTS)}")
+    raise ToolError(f"products are {', '.join(product.buy_name for product in PRODUCTS)}")
 
 
 def atomic_of(cap: str) -> int:
@@ -383,19 +384,19 @@ def pages_of(text: str) -> list[str]:
 def _settled(purchases: PurchaseFolder, home: Path) -> Purchase | None:
     """Return the settled payment of a purchase, None while there is none."""
     for path in sorted((home / "payments").glob("*.json")):
-        found = purchases.find(path.stem)
-        if found is not None and found.status == "settled":
-            return found
+        purchase = purchases.find(path.stem)
+        if purchase is not None and purchase.status == "settled":
+            return purchase
     return None
 
 
 def _refuse_other_product(purchases: PurchaseFolder, home: Path, product: Product) -> None:
     """Refuse an id whose open payment is for another product: it could be paid twice under one name."""
     for path in (home / "payments").glob("*.json"):
-        found = purchases.find(path.stem)
-        if found is not None and found.status in OPEN and found.product != product.id:
+        purchase = purchases.find(path.stem)
+        if purchase is not None and purchase.status in OPEN and purchase.product != product.id:
             raise ToolError(
-                f"this purchase_id has a payment for {found.product} that is not finished; ask for that one"
+                f"this purchase_id has a payment for {purchase.product} that is not finished; ask for that one"
             )
 
 

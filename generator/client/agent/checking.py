@@ -31,29 +31,32 @@ def verify(origin: str, seen: Path, round_id: str | None) -> Verified:
         log = record.open_log(site.read, file.load())
         if log.head.size > MOST_ENTRIES:
             raise ToolError(f"the log has {log.head.size} entries: run `emi verify --url {origin}`")
-        found = record.verify_all(log, published_json(site), site.read, lambda *_: None)
+        verified = record.verify_all(log, published_json(site), site.read, lambda *_: None)
     except record.VerifyError as error:
         raise ToolError(f"does not hold: {error}") from None
     except PublishedError as error:
         raise ToolError(f"not verified: {error}") from None
 
-    about = None if round_id is None else _about(found, round_id)
-    found.remember(file)
+    about = None if round_id is None else _about(verified, round_id)
+    # Only a record that held: what was seen before is compared with what is served next time.
+    verified.remember(file)
     return Verified(
         log=log.head.origin,
         entries=log.head.size,
         round=about,
-        checked=[line[:300] for line in found.lines][:MOST_LINES],
-        proves=found.proves[:2_000],
+        checked=[line[:300] for line in verified.lines][:MOST_LINES],
+        proves=verified.proves[:2_000],
     )
 
 
-def _about(found: record.Verified, round_id: str) -> str:
+def _about(verified: record.Verified, round_id: str) -> str:
     """Say of one published round how it ended, and whether the log holds it."""
-    row = next((row for row in found.rows if row.get("round_id") == round_id), None)
+    row = next((row for row in verified.rows if row.get("round_id") == round_id), None)
     if row is None:
         raise ToolError(f"{round_id} is not among the finished rounds that this site publishes")
-    logged = "the log holds its seal and its end, as published" if round_id in found.audit.rounds.rows else NOT_LOGGED
+    logged = (
+        "the log holds its seal and its end, as published" if round_id in verified.audit.rounds.rows else NOT_LOGGED
+    )
     return f"{round_id} ended {row.get('outcome') or 'void'}: {logged}"
 
 

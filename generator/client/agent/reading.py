@@ -91,19 +91,19 @@ class Reader:
     async def why(self, asset: str) -> Why:
         """Return the brain's chances for an asset, and the facts that are known of it."""
         body = await self._reasoning(asset)
-        said = at(body, "reasoning")
+        reasoning = at(body, "reasoning")
 
         return self._dated(
             Why,
             body,
             asset=at(body, "asset"),
-            call=at(said, "call"),
-            confidence_percent=at(said, "confidence"),
-            confidence_kind=at(said, "confidence_kind"),
-            chances=at(said, "probabilities"),
-            usual_chances=at(said, "base_rates"),
-            summary=at(said, "summary"),
-            reasons=_known_reasons(said)[:MOST_REASONS],
+            call=at(reasoning, "call"),
+            confidence_percent=at(reasoning, "confidence"),
+            confidence_kind=at(reasoning, "confidence_kind"),
+            chances=at(reasoning, "probabilities"),
+            usual_chances=at(reasoning, "base_rates"),
+            summary=at(reasoning, "summary"),
+            reasons=_known_reasons(reasoning)[:MOST_REASONS],
             limitations=listed(body, "limitations"),
         )
 
@@ -156,22 +156,22 @@ class Reader:
         rows = rows_of(body, "latest_lessons")
         topics = sorted({str(at(row, name)) for row in rows for name in ("asset", "pattern_type")})
         wanted = None if topic is None else topic.casefold()
-        found = [
+        about = [
             row
             for row in rows
             if wanted in (None, str(at(row, "asset")).casefold(), str(at(row, "pattern_type")).casefold())
         ]
-        if not found:
+        if not about:
             raise ToolError(f"there is no lesson on that yet; topics are {', '.join(topics) or 'none'}")
 
         return self._dated(
             Lesson,
             body,
-            round_id=at(found[0], "round_id"),
-            asset=at(found[0], "asset"),
-            outcome=at(found[0], "actual_outcome"),
-            backtest=at(found[0], "warm_up"),
-            summary=str(at(found[0], "summary"))[:600],
+            round_id=at(about[0], "round_id"),
+            asset=at(about[0], "asset"),
+            outcome=at(about[0], "actual_outcome"),
+            backtest=at(about[0], "warm_up"),
+            summary=str(at(about[0], "summary"))[:600],
             topics=topics,
         )
 
@@ -232,25 +232,25 @@ def at(value: Any, *names: str) -> Any:
 
 def part_of(value: Any, *names: str) -> Mapping[str, Any]:
     """Return the object at a path, empty where that is null; ToolError where it is anything else."""
-    found = at(value, *names)
-    if found is None:
+    part = at(value, *names)
+    if part is None:
         return {}
-    if not isinstance(found, Mapping):
+    if not isinstance(part, Mapping):
         raise _unreadable(names[-1])
-    return found
+    return part
 
 
 def rows_of(value: Any, *names: str) -> Sequence[Any]:
     """Return the list at a path; ToolError where there is none."""
-    found = at(value, *names)
-    if not isinstance(found, list | tuple):
+    rows = at(value, *names)
+    if not isinstance(rows, list | tuple):
         raise _unreadable(names[-1])
-    return found
+    return rows
 
 
-def _known_reasons(said: Any) -> list[str]:
+def _known_reasons(reasoning: Any) -> list[str]:
     """Return the evidence in words, without the direction before each and without what is not known."""
-    points = (str(text).partition(": ") for text in rows_of(said, "reason_points"))
+    points = (str(text).partition(": ") for text in rows_of(reasoning, "reason_points"))
     return [words for direction, _, words in points if direction != _MISSING]
 
 

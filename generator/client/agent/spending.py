@@ -67,7 +67,7 @@ class Spending:
             if before is not None and not before.released and amount_atomic <= before.amount_atomic:
                 return
 
-            others = {name: one for name, one in known.items() if name != key and not one.released}
+            others = {name: other for name, other in known.items() if name != key and not other.released}
             left = self._left(others, day)
             if amount_atomic > min(left.values()):
                 shown = {name: usdc_amount(max(0, amount)) for name, amount in left.items()}
@@ -91,11 +91,11 @@ class Spending:
     def spent(self) -> int:
         """Return what is reserved or spent, atomic units."""
         with held(self._folder, LOCK):
-            return sum(one.amount_atomic for one in self._read().values() if not one.released)
+            return sum(kept.amount_atomic for kept in self._read().values() if not kept.released)
 
     def _left(self, counted: dict[str, Reservation], day: str) -> dict[str, int]:
-        ever = sum(one.amount_atomic for one in counted.values())
-        today = sum(one.amount_atomic for one in counted.values() if one.day >= day)
+        ever = sum(kept.amount_atomic for kept in counted.values())
+        today = sum(kept.amount_atomic for kept in counted.values() if kept.day >= day)
         return {"call": self._caps.call, "day": self._caps.day - today, "life": self._caps.life - ever}
 
     def _read(self) -> dict[str, Reservation]:
@@ -109,12 +109,12 @@ class Spending:
             raise GeneratorError(f"{path} cannot be read, so nothing is bought: {error}") from error
 
         # An amount that was edited by hand could raise a cap.
-        if not all(type(one.amount_atomic) is int and one.amount_atomic >= 0 for one in known.values()):
+        if not all(type(kept.amount_atomic) is int and kept.amount_atomic >= 0 for kept in known.values()):
             raise GeneratorError(f"{path} cannot be read, so nothing is bought: an amount is not a number")
         return known
 
     def _write(self, known: dict[str, Reservation]) -> None:
-        rows = {key: asdict(one) for key, one in known.items()}
+        rows = {key: asdict(reservation) for key, reservation in known.items()}
         write_durably(self._folder / FILE, json.dumps(rows).encode())
 
 

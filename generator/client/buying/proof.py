@@ -37,37 +37,37 @@ def _of_the_receipt(purchase: Purchase, receipt: dict[str, Any] | None) -> list[
     if receipt is None:
         return ["there is no receipt (PAYMENT-RESPONSE)"]
 
-    found: list[str] = []
+    wrong: list[str] = []
 
     if receipt.get("success") is not True:
-        found.append("the receipt does not say success")
+        wrong.append("the receipt does not say success")
     if receipt.get("transaction") != purchase.txid:
-        found.append("the receipt is for another transaction")
+        wrong.append("the receipt is for another transaction")
     if receipt.get("network") not in _forms(purchase.network):
-        found.append("the receipt is for another network")
+        wrong.append("the receipt is for another network")
     if receipt.get("payer") not in (None, "", purchase.payer):
-        found.append("the receipt is for another payer")
-    return found
+        wrong.append("the receipt is for another payer")
+    return wrong
 
 
 def _of_the_body(purchase: Purchase, answer: WebAnswer) -> list[str]:
-    found: list[str] = []
+    wrong: list[str] = []
     if purchase.sha256 is None:
-        found.append("the quote is not known (signed by an earlier version)")
+        wrong.append("the quote is not known (signed by an earlier version)")
     elif hashlib.sha256(answer.content).hexdigest() != purchase.sha256:
-        found.append("the SHA-256 of the body is not the quoted one")
+        wrong.append("the SHA-256 of the body is not the quoted one")
 
     body = answer.json()
     if not isinstance(body, dict):
-        return [*found, "the body is not a JSON object"]
+        return [*wrong, "the body is not a JSON object"]
 
     if body.get("snapshotId") != purchase.snapshot_id:
-        found.append("the body is of another snapshot than the quote")
+        wrong.append("the body is of another snapshot than the quote")
     if purchase.product is not None and body.get("endpoint") != purchase.product:
-        found.append("the body is another product")
-    return found
+        wrong.append("the body is another product")
+    return wrong
 
 
 def _forms(network: str) -> tuple[str, ...]:
     """Return the two ways in which a network is written."""
-    return next((one.forms for one in NETWORKS.values() if network in one.forms), (network,))
+    return next((known.forms for known in NETWORKS.values() if network in known.forms), (network,))

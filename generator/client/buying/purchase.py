@@ -109,26 +109,27 @@ async def purchase(order: Order, context: Context) -> Bought:
 
 def abandon(purchases: PurchaseFolder, txid: str) -> None:
     """Forget a payment that brought nothing, so that another may be signed; GeneratorError: there is no such one."""
-    found = purchases.find(txid)
-    if found is None:
+    purchase = purchases.find(txid)
+    if purchase is None:
         raise GeneratorError(f"no payment {txid} is kept in {purchases.path(txid).parent}")
-    purchases.keep(replace(found, status="abandoned"))
+    purchases.keep(replace(purchase, status="abandoned"))
 
 
 async def _earlier(order: Order, context: Context) -> Purchase | None:
     """Return the payment of an earlier run that has to be finished first, None when there is none."""
-    while (found := context.purchases.unfinished(order.url)) is not None:
-        finding = await look_up(context.web, order.node_url, found)
+    while (unfinished := context.purchases.unfinished(order.url)) is not None:
+        finding = await look_up(context.web, order.node_url, unfinished)
 
         # Only one that cannot settle any more makes room for another payment.
         if finding.state != "never":
             _say(
-                f"payment {found.txid} of an earlier run is not finished ({finding.words}): sending the same one again"
+                f"payment {unfinished.txid} of an earlier run is not finished ({finding.words}): "
+                "sending the same one again"
             )
-            return found
+            return unfinished
 
-        context.purchases.keep(replace(found, status="refused"))
-        _say(f"payment {found.txid} of an earlier run never settled: {finding.words}")
+        context.purchases.keep(replace(unfinished, status="refused"))
+        _say(f"payment {unfinished.txid} of an earlier run never settled: {finding.words}")
     return None
 
 
@@ -141,19 +142,19 @@ async def _sign(order: Order, context: Context) -> Purchase:
     terms = read_terms(answer, order.url, network)
     _check_payee(order, context, terms.payee)
     try:
-        made = pay(terms.header, order.key, network, last_round, order.max_amount_atomic, VALID_ROUNDS)
+        payment = pay(terms.header, order.key, network, last_round, order.max_amount_atomic, VALID_ROUNDS)
     except WalletError as refusal:
         raise OfferRefused(str(refusal)) from refusal
 
-    await _fund(order, context, made.payer)
+    await _fund(order, context, payment.payer)
     context.purchases.pin_payee(order.url, terms.payee)
     return Purchase(
-        txid=made.txid,
+        txid=payment.txid,
         url=order.url,
-        header=made.header,
-        network=made.network,
-        payer=made.payer,
-        amount_atomic=made.amount_atomic,
+        header=payment.header,
+        network=payment.network,
+        payer=payment.payer,
+        amount_atomic=payment.amount_atomic,
         payee=terms.payee,
         product=order.product,
         snapshot_id=terms.snapshot_id,

@@ -105,7 +105,7 @@ class PurchaseFolder:
         """Return the oldest payment for this URL whose money may be gone and whose document is not here."""
         files = sorted(self._folder.glob("*.json"), key=lambda path: (path.stat().st_mtime_ns, path.name))
         wanted = _place(url)
-        return next((one for one in map(_read, files) if one.status in OPEN and _place(one.url) == wanted), None)
+        return next((kept for kept in map(_read, files) if kept.status in OPEN and _place(kept.url) == wanted), None)
 
     def payee_of(self, url: str) -> str | None:
         """Return whom this origin was paid to before, None when never.

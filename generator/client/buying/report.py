@@ -53,37 +53,42 @@ def _in_usual_days(value: Any) -> str:
 
 def _plot(plot: dict[str, Any]) -> Iterator[str]:
     """Draw a plot in characters: a line as a row of blocks, others as a row for each place."""
-    series = [one for one in _objects(plot.get("series")) if isinstance(one.get("values"), list)]
+    series = [row for row in _objects(plot.get("series")) if isinstance(row.get("values"), list)]
     places = plot.get("x")
     if not series or not isinstance(places, list):
         return
+
     yield ""
     yield from _wrapped(f"{plot.get('title')} ({plot.get('unit')})")
     if plot.get("kind") == "line" and plot.get("name") != "calibration":
         yield from _line(series[0]["values"])
         return
-    values = [one["values"] for one in series]
+
+    values = [line["values"] for line in series]
     if plot.get("kind") == "span":
         yield from _spans(places, values)
         return
+
+    # All bars of a plot have the same scale, so that they can be compared.
     numbers = [abs(value) for row in values for value in row if isinstance(value, int | float)]
     most = max(numbers, default=0.0) or 1.0
     for place, name in enumerate(places):
-        for one, row in zip(series, values, strict=True):
+        for line, row in zip(series, values, strict=True):
             value = row[place] if place < len(row) else None
             if isinstance(value, int | float):
                 bar = "█" * round(_BAR * abs(value) / most)
-                yield f"{name!s:>6} {one.get('name')!s:<14}{value:>9.2f} {bar}"
+                yield f"{name!s:>6} {line.get('name')!s:<14}{value:>9.2f} {bar}"
 
 
 def _spans(places: Sequence[Any], values: Sequence[Sequence[Any]]) -> Iterator[str]:
     """Draw a row for each place: the outer span in light blocks, the inner one in full ones, zero in the middle."""
-    rows = [row for row in zip(places, *values, strict=False) if all(isinstance(one, int | float) for one in row[1:])]
-    most = max((abs(one) for row in rows for one in row[1:]), default=0.0) or 1.0
+    rows = [row for row in zip(places, *values, strict=False) if all(isinstance(end, int | float) for end in row[1:])]
+    most = max((abs(end) for row in rows for end in row[1:]), default=0.0) or 1.0
     half = _BAR // 2
+
     for name, low, *inner, high in rows:
         begin, end = (inner[0], inner[-1]) if inner else (low, high)
-        columns = [half + round(half * one / most) for one in (low, begin, end, high)]
+        columns = [half + round(half * end / most) for end in (low, begin, end, high)]
         drawn = "".join(_span_block(column, columns) for column in range(2 * half + 1))
         yield f"{name!s:>6} {low:>+7.2f} {drawn} {high:>+6.2f}"
     yield from _wrapped("Full blocks: half of all cases. Light blocks: nine tenths.")
@@ -100,7 +105,9 @@ def _line(values: Sequence[Any]) -> Iterator[str]:
     known = [value for value in values if isinstance(value, int | float)]
     if not known:
         return
+
     low = min(known)
+    # A flat line has no height to divide by.
     room = max(known) - low or 1.0
     top = len(_BLOCKS) - 1
     yield "".join(
@@ -122,7 +129,7 @@ def _section(heading: str, text: str = "") -> Iterator[str]:
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _wrapped(text: str) -> list[str]:

@@ -55,8 +55,8 @@ class WebAnswer:
         Nothing in it steers a terminal, and no quotation mark in it ends the quote.
         """
         body = self.json()
-        found = body if isinstance(body, dict) else {}
-        line = found.get("detail") or found.get("error") or found.get("message")
+        fields = body if isinstance(body, dict) else {}
+        line = fields.get("detail") or fields.get("error") or fields.get("message")
         if not line:
             return "no reason given"
         printable = "".join(letter if letter.isprintable() else " " for letter in str(line))
