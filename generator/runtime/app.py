@@ -154,6 +154,7 @@ def build(
     A recording starts at market time `at`; None resumes where the memory left off.
     """
     memory = Memory.open(settings.memory, fence)
+
     try:
         seed = _seed(settings, memory, clock)
         indexer = _indexer(settings)

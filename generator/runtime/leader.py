@@ -198,6 +198,7 @@ class Leader:
                 raise
         except LeadershipLost as error:
             log.warning("the lease was not kept while opening; standing by", epoch=epoch, reason=str(error))
+            # Where another instance wrote under a higher epoch, the lease is acquired only above that.
             self._leadership.floor = max(self._leadership.floor, error.epoch)
             self._resign()
         except GeneratorError as error:

@@ -206,10 +206,13 @@ class Scheduler:
         jump_s = self._jumps.jump_s()
         if not jump_s:
             return
+
         forward = jump_s > 0
         self.metrics.jumps_by_direction["forward" if forward else "back"].inc()
         log.warning("the clock was set", by_seconds=round(jump_s, 1))
         for job in self._timer.get_jobs():
             job.reschedule(job.trigger)
-        if forward:  # what is published may have expired meanwhile
+
+        # What is published may have expired meanwhile.
+        if forward:
             await self.on_minute()

@@ -272,6 +272,7 @@ def _reached(
     app: App, observation: Observation, asset: str, since_ms: int, until_ms: int
 ) -> tuple[float, float] | None:
     """Return the highest and lowest price of an asset in bars between two wall times; None where a bar is not known."""
+    # Bars of a recording carry the time at which they were recorded.
     offset_ms = observation.offset_ms if observation.mode == SourceMode.RECORDED else 0
     return app.market.history.reached(asset, since_ms - offset_ms, until_ms - offset_ms)
 

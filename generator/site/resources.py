@@ -73,7 +73,8 @@ class Assets:
         # The second for readers that ask for this address without looking at the page.
         for icon in ("favicon.svg", "favicon.ico"):
             files[f"/{icon}"] = files.pop(f"/assets/{icon}")
-        files[LEARN_WORKER] = files.pop("/assets/learn-worker.js")  # its place is its scope
+        # A service worker controls only the pages below its own path.
+        files[LEARN_WORKER] = files.pop("/assets/learn-worker.js")
         return cls(files, version)
 
 
@@ -115,11 +116,13 @@ class ShippedMonth:
         folder = (resources or Resources.locate()).practice
         truths = next(folder.glob("*-truths.json"))
         items = next(path for path in folder.glob("*.json") if path != truths)
+
         log = {
             f"{PRACTICE_DEMO}/{path.relative_to(folder).as_posix()}": path.read_bytes()
             for path in sorted((folder / "log").rglob("*"))
             if path.is_file()
         }
+
         return cls(
             items_path=f"{PRACTICE_FILES}{items.name}",
             items=items.read_bytes(),

@@ -290,6 +290,7 @@ def _spells(hours: Sequence[Hour], until_ms: int) -> list[tuple[RegimeLabel, int
     """Return spells of one regime as shown, with begin and end in ms; an hour that is missing ends a spell."""
     spells: list[tuple[RegimeLabel, int, int]] = []
     ends = [*(hour.market_ms for hour in hours[1:]), until_ms]
+
     for hour, next_ms in zip(hours, ends, strict=False):
         begin_ms = hour.market_ms
         shown = regime_of(hour)
@@ -298,6 +299,7 @@ def _spells(hours: Sequence[Hour], until_ms: int) -> list[tuple[RegimeLabel, int
             if label is shown and end_ms == begin_ms:
                 spells.pop()
                 begin_ms = before_ms
+
         spells.append((shown, begin_ms, min(next_ms, hour.market_ms + 2 * HOUR_MS)))
     return spells
 
@@ -335,6 +337,7 @@ def _times(  # noqa: PLR0917  an axis, its edges and its labels
     ticks = []
     month = 0
     first = -(-begin // step_ms) * step_ms
+
     for at in range(first, now, step_ms):
         x = left + (right - left) * (at - begin) / (end - begin)
         if not 30 < x < WIDTH - 20:

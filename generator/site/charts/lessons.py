@@ -93,8 +93,10 @@ def _windows(month: HourlyMonth) -> Iterator[Day]:
     ends_ms = month.ends_ms
     for begin in range(len(ends_ms) - _HOURS):
         end = begin + _HOURS + 1
+        # An hour is missing.
         if ends_ms[end - 1] - ends_ms[begin] != _HOURS * HOUR_MS:
-            continue  # an hour is missing
+            continue
+
         paths = {asset: path for asset in ASSETS if (path := _path(closes[asset][begin:end]))}
         if len(paths) >= FEWEST_COINS and len(paths) == sum(map(any, closes.values())):
             yield Day(ends_ms[begin:end], paths, "")

@@ -118,7 +118,8 @@ def sparkline(asset: str, closes: Sequence[tuple[int, float]], change: float | N
     low = min(close for _, close in day)
     high = max(close for _, close in day)
 
-    margin = 1.0 if high == low else 0.0  # a line without any move is drawn in the middle
+    # A line without any move is drawn in the middle.
+    margin = 1.0 if high == low else 0.0
     plane = Plane(Axis(first_ms, last_ms, (), ""), Axis(low - margin, high + margin, (), ""), 3, 33, 3, 129)
     # Every k-th close counted from the newest, so that the line always ends at the newest one.
     step = math.ceil(len(day) / _MAX_POINTS)

@@ -162,18 +162,18 @@ def reliability(name: str, scores: MoveScores, source: Markup | str) -> Chart | 
         return None
     tested = scores.moved.backtest
 
-    came = "observed in the backtest, %" if tested else "observed, %"
-    plane = Plane(Axis(0.0, 100.0, _FIFTHS, "stated chance of a move, %"), Axis(0.0, 100.0, _FIFTHS, came))
+    observed = "observed in the backtest, %" if tested else "observed, %"
+    plane = Plane(Axis(0.0, 100.0, _FIFTHS, "stated chance of a move, %"), Axis(0.0, 100.0, _FIFTHS, observed))
     parts = [backtest_ground(name, plane)] if tested else []
     parts += [*plane.grid(), *plane.labels(), plane.path("mark", [(0.0, 0.0), (100.0, 100.0)])]
     parts += [_level(plane, level, hit, tested=tested) for level, hit in levels]
 
     fitting = sum(bool(level.fits) for level, _ in levels)
     count = f"{fitting} of {len(levels)}"
-    said = f"Stated chances of a move lay inside the interval of what was observed at {count} levels"
+    finding = f"Stated chances of a move lay inside the interval of what was observed at {count} levels"
     caption = Caption(
         name=name,
-        finding=said,
+        finding=finding,
         desc=(
             "A dot for each level of the stated chance of a move, as high as moves were frequent, with its 95% "
             "interval as a line. On the dashed diagonal what a chance is given to happens as often as it says."
@@ -189,15 +189,15 @@ def reliability(name: str, scores: MoveScores, source: Markup | str) -> Chart | 
 
 def _level(plane: Plane, level: CalibrationBin, hit: Rate, *, tested: bool) -> Markup:
     """Draw what came of one level of the stated chance, with its interval."""
-    said = level.said_percent or 0.0
-    came = hit.percent or 0.0
+    stated = level.said_percent or 0.0
+    observed = hit.percent or 0.0
     hollow = " tested" if tested else ""
-    tip = f"stated {percent(said)}, observed {share(hit)} of {hit.n:,}"
+    tip = f"stated {percent(stated)}, observed {share(hit)} of {hit.n:,}"
 
-    dot = plane.dot(f"dot{hollow}", (said, came), tip, 6)
+    dot = plane.dot(f"dot{hollow}", (stated, observed), tip, 6)
     if hit.low_percent is None or hit.high_percent is None:
         return dot
-    return plane.path(f"whisker{hollow}", [(said, hit.low_percent), (said, hit.high_percent)]) + dot
+    return plane.path(f"whisker{hollow}", [(stated, hit.low_percent), (stated, hit.high_percent)]) + dot
 
 
 def _brier_finding(record: ForecastScores) -> str:

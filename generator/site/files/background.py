@@ -118,6 +118,7 @@ class Renewed(Generic[T]):
 
     def _take(self, make: Callable[[], T]) -> None:
         value = self._last_good.attempt(self._kind, make, self._name)
+        # No key is None: what failed is made again in the next tick.
         if value is None:
             self._key = None
         else:
@@ -258,12 +259,13 @@ class BackgroundFiles:
         """Explain the running week and those before it."""
         exports = self._memory.exports()
         explained = (week(begin, exports.hourly(begin, begin + WEEK_MS), now_ms) for begin in week_begins(now_ms))
-        return tuple(one for one in explained if one is not None)
+        return tuple(shown for shown in explained if shown is not None)
 
     def _record_state(self, tick: TickFiles, at: datetime) -> object:
         """Return a value that is equal while the record is the same."""
         arena = tick.context.arena
         rounds = arena.rounds
+
         return (
             month_of(at),
             arena.hourly_record.resolved,

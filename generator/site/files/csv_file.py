@@ -5,7 +5,8 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet takes a text that begins like this for a formula
+# A spreadsheet takes a text that begins like this for a formula.
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_file(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> bytes:

@@ -284,6 +284,7 @@ def ard(site: Site) -> ArdCatalog:
             "x402 paid market report in USDC on Algorand",
         ],
     }
+
     host: ArdHost = {"displayName": site.project, "documentationUrl": site.base_url + DOCS}
     return {"specVersion": "1.0", "host": host, "entries": [skill]}
 
@@ -310,6 +311,7 @@ def x402_resources(site: Site) -> PaidResources:
         }
         for product in PRODUCTS
     ]
+
     return {
         "x402Version": X402_VERSION,
         "project": site.project,

@@ -52,8 +52,10 @@ from generator.values.rows import QuestionScores, SealedMove
 from generator.values.votes import Tally
 
 ENTRIES: Final = 50
-CHANGES_READ: Final = 6 * ENTRIES  # about two of three change the label alone, which gives none
-SINCE: Final = "2026"  # of RFC 4151: a year in which the name was ours; part of every id, so it stays
+# About two of three change the label alone, which gives no entry.
+CHANGES_READ: Final = 6 * ENTRIES
+# A tag URI (RFC 4151) names a year in which its domain was ours; it is part of every id, so it never changes.
+SINCE: Final = "2026"
 MARKS: Final[Mapping[SourceMode, str]] = {SourceMode.SIMULATED: "Simulated", SourceMode.RECORDED: "Replayed"}
 PRACTICE_TODAY: Final = (
     "Five past hours of a simulated market, the same for everyone today. Say how far each may go; the outcome is shown "
@@ -62,7 +64,8 @@ PRACTICE_TODAY: Final = (
 WARM_UP: Final = "From a backtest on past data before the service first started; scored separately."
 EVEN_CHANCE: Final = 50.0  # percent
 HOLDS_NOTE: Final = "Confidence is how likely this label still stands in four hours."
-NOTE_THEN: Final = (  # of entries from before kinds were kept, whose confidence was of another
+# For entries from before kinds were kept: their confidence was of another kind.
+NOTE_THEN: Final = (
     "Confidence is the probability of this regime given the evidence; it does not forecast what comes next."
 )
 
@@ -326,7 +329,7 @@ def asset_feeds(
     files = {}
     for asset in ASSETS:
         its_rounds = [row for row in rounds if row["asset"] == asset][:ENTRIES]
-        its_forecasts = [made for made in due if made.asset == asset]
+        its_forecasts = [prediction for prediction in due if prediction.asset == asset]
         entries = _newest([*_of_rounds(source, its_rounds), *_of_misses(source, its_forecasts)])
 
         path = asset_feed(asset)
@@ -348,7 +351,7 @@ def _of_newest_week(source: _FeedSource, weeks: Sequence[Week]) -> Iterator[Feed
                 title=f"The most surprising hours of {week.days}",
                 path=f"{LEARN}#{week.name.lower()}",
                 tags=("learn", "week"),
-                paragraphs=tuple(f"{one.title}. {one.said} {one.point}" for one in week.surprises),
+                paragraphs=tuple(f"{surprise.title}. {surprise.said} {surprise.point}" for surprise in week.surprises),
                 warm_up=False,
                 kind="week",
             )
@@ -372,28 +375,28 @@ def _of_practice(source: _FeedSource, day: datetime) -> FeedEntry:
 
 def _of_misses(source: _FeedSource, due: Sequence[PredictionMade]) -> Iterator[FeedEntry]:
     """Give an entry for each move over an hour that ended outside of its 90% range."""
-    for made in due:
-        outcome = made.moves.get("1h")
-        forecast = (made.ranges or {}).get("1h")
+    for prediction in due:
+        outcome = prediction.moves.get("1h")
+        forecast = (prediction.ranges or {}).get("1h")
         if outcome is None or forecast is None or outcome.move is None:
             continue
         if forecast.holds_90(outcome.move):
             continue
 
-        start = moment(made.start_ms)
-        end = moment(made.end_ms)
-        moved = f"{made.asset} {signed(outcome.move)} from {start:%H:%M} to {end:%H:%M} UTC"
+        start = moment(prediction.start_ms)
+        end = moment(prediction.end_ms)
+        moved = f"{prediction.asset} {signed(outcome.move)} from {start:%H:%M} to {end:%H:%M} UTC"
         yield source.entry(
-            f"range:{made.asset}:{start:%Y%m%dT%H%M%SZ}",
-            at=iso(made.end_ms),
+            f"range:{prediction.asset}:{start:%Y%m%dT%H%M%SZ}",
+            at=iso(prediction.end_ms),
             title=f"{moved}: outside its 90% range",
-            path=asset_path(made.asset),
-            tags=("range", made.asset),
+            path=asset_path(prediction.asset),
+            tags=("range", prediction.asset),
             paragraphs=(
                 f"The 90% range for this hour was {signed(forecast.low_90)} to {signed(forecast.high_90)}.",
                 "One hour in ten is expected to end outside.",
             ),
-            warm_up=made.warm_up,
+            warm_up=prediction.warm_up,
         )
 
 
@@ -410,14 +413,14 @@ def _of_round(source: _FeedSource, row: Mapping[str, Any]) -> FeedEntry:
     people = lesson["human_consensus"]
     crowd = OUTCOME[people] if people == Consensus.NONE else f"crowd {OUTCOME[people]}"
     called = NO_CALL if row["forecast"].get("call") == Call.NONE else OUTCOME[brain]
-    said = f"brain {called}, {crowd}"
+    calls = f"brain {called}, {crowd}"
     start = moment(ms_of(row["start"]))
     end = moment(ms_of(row["end"]))
 
     return source.entry(
         f"round:{row['round_id']}",
         at=row["end"],
-        title=f"{row['asset']}, {start:%H:%M} to {end:%H:%M} UTC: outcome {OUTCOME[row['outcome']]}; {said}",
+        title=f"{row['asset']}, {start:%H:%M} to {end:%H:%M} UTC: outcome {OUTCOME[row['outcome']]}; {calls}",
         path=f"{HISTORY}#{row['round_id']}",
         tags=("arena", row["asset"]),
         paragraphs=(_move_of_round(row, start, end), _forecast_and_votes(row)),
@@ -463,6 +466,7 @@ def _of_questions(source: _FeedSource, questions: Sequence[DailyQuestion]) -> It
 def _of_asked(source: _FeedSource, question: DailyQuestion) -> FeedEntry:
     closes = moment(question.closes_ms)
     measured = moment(question.measured_ms)
+
     return source.entry(
         f"daily:{question.question_id}:asked",
         at=iso(question.asked_ms),
@@ -482,10 +486,12 @@ def _of_measured(source: _FeedSource, question: DailyQuestion) -> Iterator[FeedE
     scores = scores_of(question)
     if scores is None:
         return
+
     people = scores["people"]
     shown = f"the brain {scores['brain']:.2f}, a usual day {scores['usual_day']:.2f}"
     if people is not None:
         shown = f"{shown}, the mean of {count(question.answers or 0, 'answer')} {people:.2f}"
+
     yield source.entry(
         f"daily:{question.question_id}:measured",
         at=iso(question.measured_ms),
@@ -513,6 +519,7 @@ def _of_headlines(source: _FeedSource, hours: Sequence[Hour]) -> Iterator[FeedEn
         if hour.situation is None or hour.situation == last:
             continue
         last = hour.situation
+
         yield source.entry(
             f"news:{moment(hour.at_ms):%Y%m%dT%H%M%SZ}",
             at=iso(hour.at_ms),
@@ -532,9 +539,11 @@ def _of_changes(source: _FeedSource, changes: Sequence[RegimeChange], until_ms: 
     Of the time before the axes were kept each change of the label is an entry, as it was published then. Where what was
     before is out of sight, there is no entry.
     """
+    # Fewer than were asked for: the oldest of them is the first there ever was.
     is_before_known = len(changes) < CHANGES_READ
     state = KnownState()
     before: RegimeChange | None = None
+
     for change in reversed(changes):
         if until_ms is not None and change.at_ms >= until_ms:
             return
@@ -548,6 +557,7 @@ def _of_changes(source: _FeedSource, changes: Sequence[RegimeChange], until_ms: 
             if known != state and is_before_known:
                 yield _of_state(source, change, change.volatility, change.side, state)
             state = known
+
         before = change
 
 
@@ -692,6 +702,7 @@ def _json_feed(source: _FeedSource, entries: Sequence[FeedEntry]) -> JsonFeed:
         }
         for entry in entries
     ]
+
     return {
         "version": "https://jsonfeed.org/version/1.1",
         "title": source.title,

@@ -219,6 +219,7 @@ def _cards(cards: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
 def _sides(sides: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     """Place the answers side by side, as the page has its buttons."""
     width = (ROOM - CARD_GAP * 2) // 3
+
     return [
         {
             "word": f"{word[:1].upper()}{word[1:]}",
@@ -270,9 +271,11 @@ def _now(ctx: Tick, market: MarketRegimeResponse, mark: str, at: str) -> Drawing
         as_of=at,
         text_lines=2,
     )
+
     ranges = hour_ranges(ctx)
     if ranges is not None:
         return replace(drawing, ranges=ranges)
+
     figure = far_figure(ctx.arena, ctx.freshness.generated_ms)
     return replace(drawing, cards=((figure.number, figure.what),))
 

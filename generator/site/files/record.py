@@ -123,6 +123,7 @@ def daily_file(tick: FilesOfTick) -> DailyFile:
         "questions": questions,
         "disclaimer": DISCLAIMER,
     }
+
     if tick.offset_ms is not None:
         body["replay"] = {"offset_seconds": tick.offset_ms // 1000}
     return body

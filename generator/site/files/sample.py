@@ -129,7 +129,8 @@ class Sample:
                 return None
             return Sold(date.fromisoformat(noted["day"]), noted["body"])
         except (ValueError, KeyError, TypeError):
-            return None  # written by another version: the next day brings a new one
+            # Another version wrote it: the next day brings a new one.
+            return None
 
 
 def of_day(answer: Sold, product: Product) -> dict[str, Any]:

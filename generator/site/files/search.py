@@ -35,7 +35,8 @@ def search_index(files: Mapping[str, bytes]) -> bytes:
     return _index(tuple((page, files[page.file]) for page in DOC_PAGES if page.file in files))
 
 
-@lru_cache(maxsize=1)  # these pages change once a day
+# These pages change once a day, and a release is made every minute.
+@lru_cache(maxsize=1)
 def _index(pages: tuple[tuple[SitePage, bytes], ...]) -> bytes:
     """Return a JSON object whose `rows` are title, address and words of each section of some rendered pages."""
     index: SearchIndex = {"rows": [row for page, html in pages for row in _rows(page, html.decode())]}

@@ -90,11 +90,11 @@ class VotersMonth:
 
 def by_prefix(rows: Iterable[VoterRow]) -> dict[str, dict[str, list[VotedRow]]]:
     """Group rows by the beginning of the address and the address, in their order."""
-    found: dict[str, dict[str, list[VotedRow]]] = {}
+    groups: dict[str, dict[str, list[VotedRow]]] = {}
     for row in rows:
         row_of = (row.subject, row.said, row.came, row.score, row.usual, row.brain)
-        found.setdefault(row.voter[:PREFIX], {}).setdefault(row.voter, []).append(row_of)
-    return dict(sorted(found.items()))
+        groups.setdefault(row.voter[:PREFIX], {}).setdefault(row.voter, []).append(row_of)
+    return dict(sorted(groups.items()))
 
 
 def running_voters(
@@ -103,6 +103,7 @@ def running_voters(
     """Return the files of the running month and the list of what there is, by path."""
     groups = by_prefix(rows)
     files = {voters_file(prefix): _content(month, source_mode, voters) for prefix, voters in groups.items()}
+
     listed: VotersIndex = {
         "month": month,
         "source_mode": source_mode,
@@ -111,6 +112,7 @@ def running_voters(
         "months": [{"month": file.month, "list": file.path} for file in months if file.series == VOTERS and file.month],
         "disclaimer": DISCLAIMER,
     }
+
     return {**files, VOTERS_JSON: encode(listed)}
 
 
@@ -136,11 +138,12 @@ def _content(month: str, source_mode: str, voters: Mapping[str, Sequence[VotedRo
     """Write a file; of a flood of addresses those of most rows, so that it can be published whatever comes."""
     kept: dict[str, Sequence[VotedRow]] = {}
     rows = 0
-    for voter in sorted(voters, key=lambda one: (-len(voters[one]), one)):
+    for voter in sorted(voters, key=lambda address: (-len(voters[address]), address)):
         rows += len(voters[voter])
         if rows > MOST_ROWS:
             break
         kept[voter] = voters[voter]
+
     body: VotersFile = {
         "month": month,
         "source_mode": source_mode,

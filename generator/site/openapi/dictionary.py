@@ -16,7 +16,9 @@ def dictionary(project: str, schemas: Schemas) -> DictionaryResponse:
     """Describe every word set and every numeric scale that the schemas use."""
     kinds = {kind.__name__: kind for kind in Word.__subclasses__() if kind.__name__ in schemas}
     fields_of_kind: dict[str, list[str]] = {name: [] for name in kinds}
-    fields_of_scale: dict[Scale, dict[str, None]] = {}  # as keys: each once, in the order of the schemas
+    # As keys of a dict: each once, in the order of the schemas.
+    fields_of_scale: dict[Scale, dict[str, None]] = {}
+
     for where, field, type_name in fields(schemas):
         if type_name in kinds:
             fields_of_kind[type_name].append(f"{where}.{field}")

@@ -13,7 +13,7 @@ from typing_extensions import get_original_bases, is_typeddict
 
 def inherited_descriptions(of: Any) -> dict[str, dict[str, str]]:
     """Return field -> description of what each TypedDict that a type holds has from others, by its name."""
-    return {found.__name__: _of_bases(found) for found in _typed_dicts(of, set())}
+    return {typed_dict.__name__: _of_bases(typed_dict) for typed_dict in _typed_dicts(of, set())}
 
 
 def _typed_dicts(of: Any, seen: set[Any]) -> Iterator[Any]:
@@ -26,16 +26,17 @@ def _typed_dicts(of: Any, seen: set[Any]) -> Iterator[Any]:
         parts = tuple(get_type_hints(of).values())
     else:
         parts = get_args(of)
+
     for part in parts:
         yield from _typed_dicts(part, seen)
 
 
 def _of_bases(of: Any) -> dict[str, str]:
-    found: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     for base in get_original_bases(of):
         if is_typeddict(base):
-            found |= {**_of_bases(base), **_own(base)}
-    return found
+            descriptions |= {**_of_bases(base), **_own(base)}
+    return descriptions
 
 
 def _own(of: Any) -> dict[str, str]:
@@ -43,6 +44,7 @@ def _own(of: Any) -> dict[str, str]:
     written = _classes(of.__module__).get(of.__name__)
     if written is None:
         return {}
+
     return {
         field.target.id: inspect.cleandoc(text.value.value)
         for field, text in pairwise(written.body)

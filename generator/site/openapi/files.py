@@ -46,6 +46,7 @@ def files_document(document: Mapping[str, Any], kinds: Sequence[FileKind]) -> di
     """
     base_url = document["servers"][0]["url"]
     about = document["info"]
+
     return {
         "openapi": document["openapi"],
         "info": {
@@ -71,6 +72,7 @@ def _operation(kind: FileKind, base_url: str) -> dict[str, Any]:
         example=base_url + kind.path if kind.is_always_there and not kind.parameters else "",
         is_once=is_once,
     )
+
     if kind.parameters:
         operation["parameters"] = [
             {"name": name, "in": "path", "required": True, "description": text, "schema": {"type": "string"}}

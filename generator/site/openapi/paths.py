@@ -131,6 +131,7 @@ def file_operation(
         is_once: whether it is written once and never changed.
     """
     words = re.findall(r"[A-Za-z0-9]+", path.removesuffix(".json"))
+
     return {
         "operationId": "getFile" + "".join(word[0].upper() + word[1:] for word in words),
         "tags": ["free"],
@@ -212,6 +213,7 @@ def _payment_info(product: Product, network: Network) -> dict[str, Any]:
         "amount": str(product.price_atomic),
         "decimals": USDC_DECIMALS,
     }
+
     price = {"mode": "fixed", "currency": "USD", "amount": usdc_amount(product.price_atomic)}
     return {"price": price, "protocols": [{"x402": terms}]}
 
@@ -222,6 +224,7 @@ def _problem(status: int) -> dict[str, Any]:
         "description": f"{row.condition} {row.advice}",
         "content": _content("Problem", media_type="application/problem+json"),
     }
+
     if status in _HEADER_OF_PROBLEM:
         answer["headers"] = _headers_named(_HEADER_OF_PROBLEM[status])
     return answer

@@ -51,8 +51,9 @@ def _slice(document: Document, path: str, example: Document | None) -> dict[str,
     for reference in sorted(_used(document, item)):
         kind, name = reference.split("/")[2:]
         part = _shortened(_at(document, reference))
+        # A field of that type says what it is for.
         if kind == "schemas":
-            part.pop("description", None)  # what it is, is said where a field is of it
+            part.pop("description", None)
         components.setdefault(kind, {})[name] = part
 
     about = document["info"]

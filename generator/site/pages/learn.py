@@ -63,6 +63,7 @@ def chapter_view(name: str, facts: Facts) -> ChapterPage:
     """Return what pages/learn_chapter.html reads."""
     chapter = CHAPTER_OF[name]
     asks = ASKED[name](facts)
+
     return ChapterPage(
         chapter=chapter,
         number=CHAPTERS.index(chapter) + 1,

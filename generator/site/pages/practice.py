@@ -84,7 +84,8 @@ def practice_view(month: ShippedMonth, own: Sequence[PracticeFiles], mode: str) 
     truths = {truth["item"]: truth for truth in read_json(month.truths)["truths"]}
     shown = items["items"]
     listed = [_listed(month.month, items["source_mode"]), *(_listed(files, mode) for files in own)]
-    last = shown[-EXAMPLES:]  # the last that a learner comes to
+    # The last items that a learner comes to.
+    last = shown[-EXAMPLES:]
 
     return Practice(
         months=json.dumps(listed),
@@ -110,6 +111,7 @@ def example(number: int, item: Mapping[str, Any], truth: Mapping[str, Any]) -> E
     within = MoveRange(**brain["ranges"])
     move = truth["move"]
     place = "inside" if within.holds_90(move) else "outside"
+
     return Example(
         picture=hour_picture(f"example-{number}", prices),
         ask="Between which moves should it end an hour later, nine times in ten?",

@@ -211,6 +211,7 @@ def _arena(_page: SitePage, view: PageView) -> ArenaPage:
 def _history(_page: SitePage, view: PageView) -> HistoryPage:
     rounds = view.rounds
     first_hour = moment(view.ctx.freshness.generated_ms + HOUR_MS)
+
     return HistoryPage(
         rows=history(rounds),
         right=who_was_right(view.ctx.arena, rounds, "Source: resolved rounds since the start."),

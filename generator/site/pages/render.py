@@ -155,7 +155,9 @@ class Pages:
         html = self._env.get_template("pages/base.html").render({**tick, **whole._asdict()})
 
         disclaimer = f"{answers.DISCLAIMER}\n\n"
+        # The landing page has it in its own text.
         if page.path == "/":
-            disclaimer = ""  # there it is a part of the page
+            disclaimer = ""
+
         twin = f"{frame.before}\n{markdown(main, ctx.site.base_url)}\n{disclaimer}{frame.after}"
         return {page.file: html.encode(), page.twin: twin.encode()}

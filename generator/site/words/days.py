@@ -42,6 +42,7 @@ def days(hours: Sequence[Hour]) -> tuple[Day, ...]:
 def _day(hours: Sequence[Hour]) -> Day:
     at = moment(hours[0].at_ms)
     headlines = [hour.headline for hour in hours if hour.headline]
+
     return Day(
         date=f"{at:%Y-%m-%d}",
         name=f"{at:%-d %b %Y}",

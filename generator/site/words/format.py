@@ -11,7 +11,8 @@ def coded(text: str) -> Markup:
     """Turn text between back-ticks into code; everything else is escaped."""
     code = Markup("<code>{}</code>")
     plain = Markup("{}")
-    parts = str(text).split("`")  # every second one lies between a pair
+    # Every second part lies between a pair of back-ticks.
+    parts = str(text).split("`")
     return Markup("").join((code if number % 2 else plain).format(part) for number, part in enumerate(parts))
 
 

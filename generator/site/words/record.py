@@ -58,10 +58,10 @@ def far_sentence(arena: ArenaView, now_ms: int) -> str:
 
 def first_due(arena: ArenaView, now_ms: int) -> datetime:
     """Return when the first move over an hour is known: an hour after the first full hour with a forecast."""
-    made = arena.hourly_record.predictions
+    forecasts = arena.hourly_record.predictions
     next_hour_is_announced = now_ms % HOUR_MS >= HOUR_MS - WINDOW_MS
     # What was announced minutes before an hour is of that hour, not of the one that runs.
-    of_this_hour = made > len(ASSETS) or (made > 0 and not next_hour_is_announced)
+    of_this_hour = forecasts > len(ASSETS) or (forecasts > 0 and not next_hour_is_announced)
 
     hours = 1 if of_this_hour else 2
     return moment((now_ms // HOUR_MS + hours) * HOUR_MS)

@@ -71,7 +71,7 @@ class Facts:
 
     def judged(self) -> tuple[list[PredictionMade], str]:
         """Return the forecasts of live play with what to say of them, or, while there is none, of the backtest."""
-        live = [made for made in self.due if not made.warm_up]
+        live = [prediction for prediction in self.due if not prediction.warm_up]
         if live:
             return live, ""
         return list(self.due), " (a backtest before the start)"
@@ -106,7 +106,7 @@ def _blocks(cases: Iterable[tuple[int, int, int]], length_ms: int) -> Ratio:
 
 def share_of(cases: Iterable[Case], *, hours: int = 1) -> Rate:
     """Return how often something came true, with its interval by blocks where there are cases and blocks enough."""
-    ratio = in_blocks(((at_ms, int(came), 1) for at_ms, came in cases), hours=hours)
+    ratio = in_blocks(((at_ms, int(is_true), 1) for at_ms, is_true in cases), hours=hours)
     if ratio.blocks >= ENOUGH_BLOCKS and ratio.below >= ENOUGH:
         return ratio.rate(backtest=False)
     return part(ratio.above, ratio.below)
@@ -126,12 +126,12 @@ def counted(of: Rate) -> str:
 
 def remark(name: str, of: Rate, against: float) -> str:
     """Say what a share shows against another one, percent: each case of `REMARKS` looks at the interval."""
-    said = REMARKS[name]
+    remarks = REMARKS[name]
     if of.low_percent is None or of.high_percent is None:
-        return said.few
+        return remarks.few
     if of.low_percent > against:
-        return said.above
-    return said.below if of.high_percent < against else said.inside
+        return remarks.above
+    return remarks.below if of.high_percent < against else remarks.inside
 
 
 def share_guess(of: Rate) -> Guess:

@@ -167,8 +167,10 @@ def _depth_when_wild(month: HourlyMonth) -> Ask | None:
         return None
 
     edge = wildest(list(sizes.values()), WILDEST)
+    # Prices that do not move have no wild hours.
     if edge == 0:
-        return None  # prices that do not move have no wild hours
+        return None
+
     wild = median(depths[end_ms] or 0.0 for end_ms, size in sizes.items() if size >= edge)
     other = median(depths[end_ms] or 0.0 for end_ms, size in sizes.items() if size < edge)
     share = 100 * wild / other
