@@ -77,7 +77,7 @@ def test_a_site_that_lost_its_pointer_is_not_set_back_to_the_beginning(tmp_path:
 def test_the_first_page_says_that_nothing_has_started_and_has_no_figure() -> None:
     page = bootstrap_files(SITE, SourceMode.LIVE, NOW)["/index.html"].decode()
 
-    assert "How far prices may move is not known: the service has not started yet." in page
+    assert "No prices are known yet; the picture begins with the first of them." in page
     assert "regime</a> is unknown: the service has not started yet." in page
     assert "Nothing is forecast, so nothing is scored: the service has not started yet." in page
     assert "too little 5-minute history" not in page
