@@ -65,7 +65,7 @@ class Watchdog:
     def check(self, now_s: float) -> bool | None:
         """Return False when it has just been silent for too long, True when it speaks again, else None."""
         if self._poll():
-            # Whatever it said while nobody looked counts as one sign of life.
+            # Whatever it said while no one looked counts as one sign of life.
             was_silent = self._silent
             self._alive_s = now_s
             self._silent = False

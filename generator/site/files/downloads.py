@@ -128,12 +128,12 @@ def month_of(at: datetime) -> str:
 
 def _running_files(span: Span, months: Sequence[RecordFile], mode: SourceMode) -> dict[str, bytes]:
     """Return the files of the running month, packed where that is worth it, and the digests of all months."""
-    made = _record_files(span, mode, None)
+    listed_rows = _record_files(span, mode, None)
     files: dict[str, bytes] = {}
-    for row, data in made:
+    for row, data in listed_rows:
         files |= _with_packed(row.path, data)
 
-    listed = (*(row for row, _ in made), *months)
+    listed = (*(row for row, _ in listed_rows), *months)
     files[SUMS] = "".join(f"{row.sha256}  {row.name}\n" for row in listed).encode()
     return files
 
@@ -154,9 +154,9 @@ def _close(exports: Exports, month: str, mode: SourceMode) -> tuple[dict[str, by
         return None
 
     voters = voters_of_month(exports.voters(_begin(month), _begin(_after(month))), month, str(mode))
-    made = [*_record_files(span, mode, month), *_practice_files(exports, month, mode), *voters.listed]
-    files = {**voters.files, **{row.path: data for row, data in made}}
-    note = json.dumps([asdict(row) for row, _ in made], separators=(",", ":"))
+    record_rows = [*_record_files(span, mode, month), *_practice_files(exports, month, mode), *voters.listed]
+    files = {**voters.files, **{row.path: data for row, data in record_rows}}
+    note = json.dumps([asdict(row) for row, _ in record_rows], separators=(",", ":"))
     return files, {month: note}
 
 
@@ -186,8 +186,8 @@ def _practice_files(exports: Exports, month: str, mode: SourceMode) -> list[tupl
 def _record_files(span: Span, mode: SourceMode, month: str | None) -> list[tuple[RecordFile, bytes]]:
     """Make the files of a month that is over, or (None) of the running one."""
     rows_of: dict[str, Rows] = {
-        "ranges": [ranges_row(made, mode) for made in span.hourly if made.ranges],
-        "hourly": [hourly_row(made, mode) for made in span.hourly],
+        "ranges": [ranges_row(prediction, mode) for prediction in span.hourly if prediction.ranges],
+        "hourly": [hourly_row(prediction, mode) for prediction in span.hourly],
         "rounds": [{**row, "source_mode": str(mode)} for row in span.rounds],
     }
     files = []
@@ -221,49 +221,51 @@ def _is_complete(exports: Exports, noted: Mapping[str, Sequence[RecordFile]], mo
     return exports.ended(_begin(month), _begin(_after(month))) == (rows["hourly"], rows["rounds"])
 
 
-def hourly_row(made: PredictionMade, mode: SourceMode) -> dict[str, Any]:
+def hourly_row(prediction: PredictionMade, mode: SourceMode) -> dict[str, Any]:
     """Return an hourly forecast as it is given away; the numbers are those that it was scored with."""
-    resolved = made.outcome is not None
+    resolved = prediction.outcome is not None
     return {
-        "asset": made.asset,
-        "start": iso(made.start_ms),
-        "end": iso(made.end_ms),
-        "made": iso_or_none(made.made_ms),
+        "asset": prediction.asset,
+        "start": iso(prediction.start_ms),
+        "end": iso(prediction.end_ms),
+        "made": iso_or_none(prediction.made_ms),
         "source_mode": str(mode),
-        "warm_up": made.warm_up,
-        "prediction": str(made.prediction),
-        "call": None if made.call is None else str(made.call),
-        "probabilities": dict(zip(_SIDES, made.probabilities, strict=True)),
-        "base_rate": dict(zip(_SIDES, made.base_rate, strict=True)),
-        "move": called(made).get("move"),
-        "previous_outcome": None if made.previous is None else str(made.previous),
-        "band_bps": made.band_bps,
-        "start_price": made.start_price,
-        "end_price": made.end_price,
-        "change_bps": made.change_bps,
-        "outcome": str(made.outcome) if resolved else None,
-        "correct": made.outcome == made.prediction if resolved and made.call is not Call.NONE else None,
-        "void_reason": made.void_reason,
-        "chances_kind": made.chances_kind,
+        "warm_up": prediction.warm_up,
+        "prediction": str(prediction.prediction),
+        "call": None if prediction.call is None else str(prediction.call),
+        "probabilities": dict(zip(_SIDES, prediction.probabilities, strict=True)),
+        "base_rate": dict(zip(_SIDES, prediction.base_rate, strict=True)),
+        "move": called(prediction).get("move"),
+        "previous_outcome": None if prediction.previous is None else str(prediction.previous),
+        "band_bps": prediction.band_bps,
+        "start_price": prediction.start_price,
+        "end_price": prediction.end_price,
+        "change_bps": prediction.change_bps,
+        "outcome": str(prediction.outcome) if resolved else None,
+        "correct": prediction.outcome == prediction.prediction
+        if resolved and prediction.call is not Call.NONE
+        else None,
+        "void_reason": prediction.void_reason,
+        "chances_kind": prediction.chances_kind,
     }
 
 
-def ranges_row(made: PredictionMade, mode: SourceMode) -> dict[str, Any]:
+def ranges_row(prediction: PredictionMade, mode: SourceMode) -> dict[str, Any]:
     """Return the ranges of one asset and hour, in percent, with the moves that came; null where one is still open."""
     # Field by field: `asdict` copies each value, and a month has tens of thousands of rows.
     ranges = {}
-    for horizon, forecast in (made.ranges or {}).items():
-        move = made.moves.get(horizon) or Move()
+    for horizon, forecast in (prediction.ranges or {}).items():
+        move = prediction.moves.get(horizon) or Move()
         ranges[horizon] = {name: getattr(forecast, name) for name in OF_RANGE}
         ranges[horizon] |= {name: getattr(move, name) for name in _OF_MOVE}
 
     return {
-        "asset": made.asset,
-        "start": iso(made.start_ms),
-        "made": iso_or_none(made.made_ms),
+        "asset": prediction.asset,
+        "start": iso(prediction.start_ms),
+        "made": iso_or_none(prediction.made_ms),
         "source_mode": str(mode),
-        "warm_up": made.warm_up,
-        "start_price": made.start_price,
+        "warm_up": prediction.warm_up,
+        "start_price": prediction.start_price,
         "ranges": ranges,
     }
 

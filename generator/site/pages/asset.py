@@ -234,13 +234,13 @@ def _worth(resolved: Sequence[PredictionMade], *, backtest: bool = False) -> str
 def _calls(resolved: Sequence[PredictionMade], *, backtest: bool) -> str:
     """Say how often the calls came true, against the outcome that was most frequent before, and how many had none."""
     tested = ", in a backtest before the start" if backtest else ""
-    called = [made for made in resolved if made.call is not None and made.call is not Call.NONE]
-    without = sum(made.call is Call.NONE for made in resolved)
+    called = [prediction for prediction in resolved if prediction.call is not None and prediction.call is not Call.NONE]
+    without = sum(prediction.call is Call.NONE for prediction in resolved)
     no_call = f" {count(without, 'forecast')} made no call." if without else ""
     if not called:
         return f"Calls{tested}: none has been scored.{no_call}"
 
-    right = sum(made.outcome == made.prediction for made in called)
+    right = sum(prediction.outcome == prediction.prediction for prediction in called)
     hits = rate(right, len(called), backtest=backtest)
     if not enough(hits):
         return f"Calls{tested}: only {len(called)} could be judged, too few to tell.{no_call}"
@@ -248,6 +248,9 @@ def _calls(resolved: Sequence[PredictionMade], *, backtest: bool) -> str:
 
 
 def _judged(hits: Rate, called: Sequence[PredictionMade]) -> str:
-    usual = sum(made.outcome == ORDER[made.base_rate.index(max(made.base_rate))] for made in called)
+    # What a reader needs no brain for: its score is what the calls must beat.
+    usual = sum(
+        prediction.outcome == ORDER[prediction.base_rate.index(max(prediction.base_rate))] for prediction in called
+    )
     base = rate(usual, len(called), backtest=hits.backtest)
     return f" (95% interval {interval(hits)}; always naming the outcome most frequent before gets {share(base)})"

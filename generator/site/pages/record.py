@@ -423,7 +423,11 @@ def _by_asset(whole: Rate, resolved: Sequence[PredictionMade]) -> tuple[NamedRat
     live = [prediction for prediction in resolved if not prediction.warm_up]
     rows = [NamedRate("All", whole)]
     for asset in ASSETS:
-        right = [made.outcome == made.prediction for made in live if made.asset == asset and is_called(made)]
+        right = [
+            prediction.outcome == prediction.prediction
+            for prediction in live
+            if prediction.asset == asset and is_called(prediction)
+        ]
         if right:
             rows.append(NamedRate(asset, rate(sum(right), len(right))))
     return tuple(rows)
@@ -552,14 +556,19 @@ def _score(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:.4f}"
 
 
-def is_called(made: PredictionMade) -> bool:
+def is_called(prediction: PredictionMade) -> bool:
     """Return whether a forecast made a call; one from before calls did not."""
-    return made.call is not None and made.call is not Call.NONE
+    return prediction.call is not None and prediction.call is not Call.NONE
 
 
 def _last_before_calls(grid: Sequence[GridRow]) -> int | None:
     """Return when the newest forecast of a grid began that had a word and no call; None where all are from since."""
-    starts = [made.start_ms for row in grid for made in row.forecasts if made is not None and made.call is None]
+    starts = [
+        prediction.start_ms
+        for row in grid
+        for prediction in row.forecasts
+        if prediction is not None and prediction.call is None
+    ]
     return max(starts, default=None)
 
 

@@ -107,7 +107,7 @@ def week(begin_ms: int, made: Sequence[PredictionMade], now_ms: int) -> Week | N
         made: hourly forecasts of the week; those of a backtest count only where no others are enough.
     """
     over = now_ms >= begin_ms + WEEK_MS + SETTLED_MS
-    judged = tuple(_judged(one for one in made if not one.warm_up))
+    judged = tuple(_judged(prediction for prediction in made if not prediction.warm_up))
     tested = len(judged) < FEWEST and not over
     if tested:
         judged = tuple(_judged(made))
@@ -118,19 +118,21 @@ def week(begin_ms: int, made: Sequence[PredictionMade], now_ms: int) -> Week | N
     return Week(begin_ms, len(judged), held, tuple(_explained(judged)), over, tested)
 
 
-def _judged(made: Iterator[PredictionMade] | Sequence[PredictionMade]) -> Iterator[_Judged]:
-    for one in made:
-        within = (one.ranges or {}).get(HOUR)
-        move = one.moves.get(HOUR, Move()).move
+def _judged(predictions: Iterator[PredictionMade] | Sequence[PredictionMade]) -> Iterator[_Judged]:
+    for prediction in predictions:
+        # Without a range or its outcome nothing can be called surprising.
+        within = (prediction.ranges or {}).get(HOUR)
+        move = prediction.moves.get(HOUR, Move()).move
         if within is not None and move is not None and within.sigma > 0:
-            yield _Judged(one, within, move, abs(move) / within.sigma)
+            yield _Judged(prediction, within, move, abs(move) / within.sigma)
 
 
 def _explained(judged: Sequence[_Judged]) -> Iterator[Surprise]:
     """Explain the most surprising hours, one asset of each and another idea each time."""
     week = {(hour.made.asset, hour.made.start_ms): hour for hour in judged}
     by_hour: dict[int, _Judged] = {}
-    for hour in sorted(judged, key=lambda one: (-one.sigmas, one.made.start_ms, one.made.asset)):
+    # Of equal surprises the earlier hour, then the asset by name: the same week gives the same page.
+    for hour in sorted(judged, key=lambda of: (-of.sigmas, of.made.start_ms, of.made.asset)):
         by_hour.setdefault(hour.made.start_ms, hour)
 
     used: set[str] = set()
@@ -170,8 +172,8 @@ def _expected(known: _Known) -> float:
 
 
 def _goes_again(known: _Known) -> bool:
-    made = known.hour.made
-    before = known.week.get((made.asset, made.start_ms - HOUR_MS))
+    prediction = known.hour.made
+    before = known.week.get((prediction.asset, prediction.start_ms - HOUR_MS))
     return before is not None and before.outside and known.hour.within.sigma > before.within.sigma
 
 
@@ -191,18 +193,19 @@ _IDEAS: Final[tuple[tuple[WeekIdea, Callable[[_Known], bool]], ...]] = (
 
 def _surprise(known: _Known, idea: WeekIdea) -> Surprise:
     hour = known.hour
-    made = hour.made
+    prediction = hour.made
     way = "rose" if hour.move > 0 else "fell"
     edge = hour.within.high_90 if hour.move > 0 else hour.within.low_90
-    said = f"Its 90% range for the hour ended at {signed(edge)}; it {way} {abs(hour.move):.2f}%."
-    if made.outcome is not None:
-        chances = dict(zip(_ORDER, made.probabilities, strict=True))
-        said = f"{said} The brain had given {OUTCOME[made.outcome]} {round(100 * chances[made.outcome])} in 100."
+    sentence = f"Its 90% range for the hour ended at {signed(edge)}; it {way} {abs(hour.move):.2f}%."
+    if prediction.outcome is not None:
+        outcome = prediction.outcome
+        chance = dict(zip(_ORDER, prediction.probabilities, strict=True))[outcome]
+        sentence = f"{sentence} The brain had given {OUTCOME[outcome]} {round(100 * chance)} in 100."
 
     return Surprise(
-        start_ms=made.start_ms,
-        title=f"{ASSET_NAMES[made.asset]} {way} {abs(hour.move):.2f}%: {hour.sigmas:.1f} standard deviations",
-        said=said,
+        start_ms=prediction.start_ms,
+        title=f"{ASSET_NAMES[prediction.asset]} {way} {abs(hour.move):.2f}%: {hour.sigmas:.1f} standard deviations",
+        said=sentence,
         point=idea.point.format(
             together="All" if known.together == known.others else known.together,
             others=known.others,

@@ -31,7 +31,7 @@ from generator.site.pages.chapters.chapter import (
     share_of,
 )
 from generator.site.pages.chapters.market import NAME, PRICES
-from generator.values.hours import PredictionMade
+from generator.values.hours import Move, PredictionMade
 from generator.values.scores import Z_95
 
 RULES: Final = 100
@@ -53,12 +53,14 @@ def calibration(facts: Facts) -> tuple[Ask, ...]:
     judged, tested = facts.judged()
     held_50 = []
     held_90 = []
-    for made in judged:
-        came = made.moves.get(HOUR)
-        ranges = (made.ranges or {}).get(HOUR)
-        if came is not None and came.move is not None and ranges is not None:
-            held_50.append((made.start_ms, ranges.holds_50(came.move)))
-            held_90.append((made.start_ms, ranges.holds_90(came.move)))
+    for prediction in judged:
+        # An hour whose end is not known held and missed nothing: it is left out of both shares.
+        move = prediction.moves.get(HOUR, Move()).move
+        ranges = (prediction.ranges or {}).get(HOUR)
+        if move is not None and ranges is not None:
+            held_50.append((prediction.start_ms, ranges.holds_50(move)))
+            held_90.append((prediction.start_ms, ranges.holds_90(move)))
+
     if not held_90:
         return ()
 
@@ -94,7 +96,11 @@ def _chances(facts: Facts) -> Chart | None:
 
 def _moved(judged: Sequence[PredictionMade]) -> list[tuple[PredictionMade, bool]]:
     """Return the forecasts with an outcome, and whether the price left its band."""
-    return [(made, made.outcome != Prediction.NEUTRAL) for made in judged if made.outcome is not None]
+    return [
+        (prediction, prediction.outcome != Prediction.NEUTRAL)
+        for prediction in judged
+        if prediction.outcome is not None
+    ]
 
 
 def _best_chance(judged: Sequence[PredictionMade], tested: str) -> Ask | None:
@@ -119,12 +125,12 @@ def _skill(judged: Sequence[PredictionMade], tested: str) -> Ask | None:
     own: list[float] = []
     base: list[float] = []
     saved: list[tuple[int, int, int]] = []
-    for made, left in _moved(judged):
-        said = made.move
-        if said is not None:
-            own.append(squared_error(said.chance, float(left)))
-            base.append(squared_error(said.base_rate, float(left)))
-            saved.append((made.start_ms, round(_SCALE * (base[-1] - own[-1])), round(_SCALE * base[-1])))
+    for prediction, left in _moved(judged):
+        move = prediction.move
+        if move is not None:
+            own.append(squared_error(move.chance, float(left)))
+            base.append(squared_error(move.base_rate, float(left)))
+            saved.append((prediction.start_ms, round(_SCALE * (base[-1] - own[-1])), round(_SCALE * base[-1])))
     half = in_blocks(saved).half_width()
     if half is None or not sum(base):
         return None
@@ -236,8 +242,10 @@ def rules_chart(hits: Sequence[int]) -> Chart:
 def silence(facts: Facts) -> tuple[Ask, ...]:
     """Ask when a forecast should name an outcome."""
     judged, tested = facts.judged()
-    calls = [made.call for made in judged if made.call is not None]
-    silent = share_of((made.start_ms, made.call is Call.NONE) for made in judged if made.call is not None)
+    calls = [prediction.call for prediction in judged if prediction.call is not None]
+    silent = share_of(
+        (prediction.start_ms, prediction.call is Call.NONE) for prediction in judged if prediction.call is not None
+    )
     by_a_hair = Ask(
         "A forecast gives 35 in 100 to up, 33 to a small move and 32 to down. Should it say “up”?",
         "No: it would be wrong in 65 of 100 such cases, and its chances say all that it knows.",
@@ -280,13 +288,14 @@ def _likelier_side(judged: Sequence[PredictionMade], tested: str) -> Ask | None:
     """Ask how often the likelier side would have been right, had it been named each time."""
     right = []
     opposite = []
-    for made in judged:
-        down, _, up = made.probabilities
-        if made.outcome is None or up == down:
+    for prediction in judged:
+        down, _, up = prediction.probabilities
+        # With equal chances there is no likelier side to be right with.
+        if prediction.outcome is None or up == down:
             continue
         likelier = Prediction.BULLISH if up > down else Prediction.BEARISH
-        right.append((made.start_ms, made.outcome == likelier))
-        opposite.append((made.start_ms, made.outcome not in {likelier, Prediction.NEUTRAL}))
+        right.append((prediction.start_ms, prediction.outcome == likelier))
+        opposite.append((prediction.start_ms, prediction.outcome not in {likelier, Prediction.NEUTRAL}))
     if not right:
         return None
 
@@ -301,6 +310,7 @@ def _likelier_side(judged: Sequence[PredictionMade], tested: str) -> Ask | None:
 
 def _difference(right: Sequence[Case], opposite: Sequence[Case]) -> str:
     """Say whether the likelier side was right more often than the other, by the hours as blocks."""
+    # Hours in a row, and coins in one hour, are not independent cases.
     lead = in_blocks(
         (start_ms, int(was_right) - int(was_opposite), 1)
         for (start_ms, was_right), (_, was_opposite) in zip(right, opposite, strict=True)
@@ -316,11 +326,11 @@ def _difference(right: Sequence[Case], opposite: Sequence[Case]) -> str:
 
 def _lead(judged: Sequence[PredictionMade], tested: str) -> Ask | None:
     """Ask by how much one side led in the median forecast."""
-    leads = [100 * abs(made.probabilities[2] - made.probabilities[0]) for made in judged]
+    leads = [100 * abs(prediction.probabilities[2] - prediction.probabilities[0]) for prediction in judged]
     if not leads:
         return None
     typical = median(leads)
-    sides = fmean(made.probabilities[0] + made.probabilities[2] for made in judged)
+    sides = fmean(prediction.probabilities[0] + prediction.probabilities[2] for prediction in judged)
     needed = ""
     if round(typical, 1):
         hours = sides * (Z_95 / (typical / 100)) ** 2
