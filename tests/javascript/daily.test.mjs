@@ -26,8 +26,7 @@ const press = async () => {
 const words = () => nodes["daily-state"].textContent;
 const handle = (name) => place.children.find((child) => child.dataset.end === name);
 const key = (name, pressed) => handle(name).told.keydown({ key: pressed, preventDefault: () => {} });
-const ends = () =>
-  ["low_90", "low_50", "high_50", "high_90"].map((name) => handle(name).attributes["aria-valuenow"]);
+const ends = () => ["low_90", "low_50", "high_50", "high_90"].map((name) => handle(name).attributes["aria-valuenow"]);
 
 test("nothing of the brain is asked for before an answer", () => {
   assert.deepEqual(asked, []);
