@@ -22,35 +22,35 @@ DATA: Final = "COVERED_DATA"
 """The variable that names the files of what was run: where it is set, this module is a plugin of pytest."""
 
 FLOORS: Final[Mapping[str, int]] = {
-    "gateway": 85,
-    "gateway/app": 81,
-    "gateway/buyer": 93,
-    "gateway/devnet": 81,
+    "gateway": 95,
+    "gateway/app": 93,
+    "gateway/buyer": 95,
+    "gateway/devnet": 90,
     "gateway/http": 95,
     "gateway/ledger": 95,
     "gateway/payments": 96,
-    "gateway/upstream": 87,
-    "gateway/vault": 81,
-    "gateway/wire": 75,
-    "generator": 68,
-    "generator/arena": 79,
-    "generator/brain": 94,
-    "generator/catalog": 89,
-    "generator/cli": 50,
-    "generator/client": 50,
-    "generator/compose": 95,
-    "generator/lab": 29,
+    "gateway/upstream": 93,
+    "gateway/vault": 93,
+    "gateway/wire": 92,
+    "generator": 88,
+    "generator/arena": 96,
+    "generator/brain": 95,
+    "generator/catalog": 95,
+    "generator/cli": 80,
+    "generator/client": 88,
+    "generator/compose": 96,
+    "generator/lab": 82,
     "generator/market": 93,
-    "generator/operate": 31,
-    "generator/record": 41,
+    "generator/operate": 90,
+    "generator/record": 93,
     "generator/release": 96,
-    "generator/runtime": 36,
+    "generator/runtime": 88,
     "generator/site": 97,
     "generator/values": 98,
 }
 """Room to the least percentage of its lines and branches; a floor may only rise.
 
-Where it is below 90, it is what a run showed that lost sight of a process half-way, and is to be raised first.
+Some points lie between a floor and what ran: recordings, root and namespaces are not everywhere.
 """
 
 TESTS_FAILED: Final = 1  # pytest's status; those above say that it did not run them
