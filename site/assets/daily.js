@@ -3,7 +3,7 @@
 import { Column, dollars, ENDS, priceAt } from "./daily-column.js";
 import { element, percent, say } from "./practice-draw.js";
 import { howFarScore, isInside } from "./practice-scores.js";
-import { reminder, save } from "./reminder.js";
+import { laterOfTheYear, reminder, save } from "./reminder.js";
 import { keyOfThisBrowser, relay, Said, signed, voterOf } from "./vote-key.js";
 
 const KEPT = "emi-daily";
@@ -245,7 +245,7 @@ const remind = document.getElementById("daily-remind");
 if (remind) {
   remind.disabled = false;
   remind.addEventListener("click", () => {
-    const begin = new Date(about().next);
+    const begin = laterOfTheYear(new Date(about().next)); // by then the question is asked, in winter and in summer
     save(reminder("daily", "Where will Bitcoin be at 13:00?", begin), "daily.ics");
   });
 }

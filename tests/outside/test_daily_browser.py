@@ -5,10 +5,14 @@ import json
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC
 from functools import partial
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
+import icalendar
 import pytest
+import recurring_ical_events
 from algosdk.encoding import encode_address
 
 from gateway.wire.algorand import KEY_BYTES
@@ -108,6 +112,23 @@ def test_a_band_is_dragged_to_a_price(browser: Browser, origin: str, path: str) 
     assert after > before
     assert after == pytest.approx(min(asked, int(about["most"])), abs=10)
     expect(page.locator("#daily-said")).to_contain_text(f"${base * (1 + after / 10_000):,.0f}")
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Asia/Tokyo"])
+def test_the_question_is_open_when_its_reminder_rings_all_year(
+    browser: Browser, origin: str, tmp_path: Path, zone: str
+) -> None:
+    page = opened(browser.new_context(accept_downloads=True, timezone_id=zone), origin, "/arena/daily/")
+    with page.expect_download() as saved:
+        page.locator("#daily-remind").click()
+    saved.value.save_as(tmp_path / "daily.ics")
+
+    calendar = icalendar.Calendar.from_ical((tmp_path / "daily.ics").read_bytes())
+    year = recurring_ical_events.of(calendar).between((2027, 1, 1), (2028, 1, 1))
+    hours = {event.start.replace(tzinfo=ZoneInfo(zone)).astimezone(UTC).hour for event in year}
+
+    assert len(year) == 365
+    assert hours <= {13, 14}  # asked at 13:00, closed at 12:00 the next day
 
 
 def test_an_answer_of_before_is_drawn_over_the_brains_and_the_truth(browser: Browser, origin: str) -> None:

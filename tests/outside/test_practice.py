@@ -8,11 +8,14 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import icalendar
 import pytest
+import recurring_ical_events
 from typer.testing import CliRunner
 
 from generator.arena.practice.curve import blocks
@@ -32,6 +35,7 @@ from tests.support.page_view import predictions, view_of
 SCORER = Path(__file__).parents[1] / "peers" / "site" / "practice.mjs"
 SCORES = Resources.locate().site / "assets" / "practice-scores.js"
 PATH = "/learn/practice/"
+MOST_KEPT = 120
 KEPT_PATHS = """(async () => {
   const paths = [];
   for (const name of await caches.keys()) {
@@ -150,11 +154,32 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
 
-    handler = partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
+    handler = partial(SometimesSilent, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
+
+
+class SometimesSilent(http.server.SimpleHTTPRequestHandler):
+    """Takes every connection, and says nothing while `speaks` is not set."""
+
+    speaks = threading.Event()
+    speaks.set()
+
+    def do_GET(self) -> None:
+        self.speaks.wait()
+        super().do_GET()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the name of the base class)
+        """Print nothing."""
+
+
+@pytest.fixture
+def silence() -> Iterator[threading.Event]:
+    """What a test clears so that the server is silent; it speaks again afterwards, or its threads never end."""
+    yield SometimesSilent.speaks
+    SometimesSilent.speaks.set()
 
 
 def opened(context: BrowserContext, origin: str) -> Page:
@@ -227,17 +252,21 @@ def test_twenty_charts_give_a_count_with_its_interval(browser: Browser, origin: 
     expect(page.locator("#practice-random")).to_contain_text("of 20 (95% interval")
 
 
-def test_a_reminder_is_a_calendar_file_that_returns_daily(browser: Browser, origin: str, tmp_path: Path) -> None:
-    page = opened(browser.new_context(accept_downloads=True), origin)
+def test_a_reminder_keeps_its_hour_when_clocks_change_and_rings(browser: Browser, origin: str, tmp_path: Path) -> None:
+    context = browser.new_context(accept_downloads=True, timezone_id="Europe/Berlin")
+    page = context.new_page()
+    page.clock.set_fixed_time("2027-03-20T06:30:00Z")
+    page.goto(f"{origin}{PATH}")
     with page.expect_download() as saved:
         page.locator("#practice-remind").click()
     file = tmp_path / "practice.ics"
     saved.value.save_as(file)
 
-    lines = file.read_bytes().decode().split("\r\n")
-    assert lines[0] == "BEGIN:VCALENDAR"
-    assert "RRULE:FREQ=DAILY" in lines
-    assert lines[-2:] == ["END:VCALENDAR", ""]
+    calendar = icalendar.Calendar.from_ical(file.read_bytes())
+    week = recurring_ical_events.of(calendar).between((2027, 3, 26), (2027, 4, 2))  # clocks change on the 28th
+
+    assert [event.start for event in week] == [datetime(2027, 3, 26, 7, 30) + timedelta(days) for days in range(7)]  # noqa: DTZ001 (a time without a zone is what is asserted)
+    assert calendar.events[0].alarms.times[0].trigger == calendar.events[0].start
 
 
 def test_all_of_it_works_by_keyboard(browser: Browser, origin: str) -> None:
@@ -285,6 +314,45 @@ def test_learn_opens_again_without_a_network_and_keeps_nothing_else(browser: Bro
     expect(page.locator("#practice-result")).to_contain_text("Your score")
     page.goto(f"{origin}/learn/")
     expect(page.locator("h1")).to_contain_text("Learn")
+
+
+def test_a_network_that_is_silent_counts_as_none(browser: Browser, origin: str, silence: threading.Event) -> None:
+    page = opened(browser.new_context(), origin)
+    page.locator("html[data-offline=kept]").wait_for()
+    silence.clear()
+
+    page.goto(f"{origin}{PATH}", wait_until="domcontentloaded")
+
+    page.locator("#practice-picture svg").wait_for()
+    assert not silence.is_set()
+
+
+def test_what_is_kept_of_earlier_releases_is_bounded_in_number_and_age(browser: Browser, origin: str) -> None:
+    page = opened(browser.new_context(), origin)
+    page.locator("html[data-offline=kept]").wait_for()
+    needed = set(page.evaluate(KEPT_PATHS))
+    page.evaluate(
+        """async () => {
+          const kept = await caches.open("emi-learn-1");
+          const of = (date) => new Response("old", { headers: { date } });
+          await kept.put("/assets/ancient.js", of("Mon, 02 Mar 2026 12:00:00 GMT"));
+          for (let release = 0; release < 20; release += 1) {
+            for (let file = 0; file < 15; file += 1) {
+              await kept.put(`/assets/${file}.js?v=${release}`, of(new Date().toUTCString()));
+            }
+          }
+        }"""
+    )
+
+    page.reload()
+    page.locator("html[data-offline=kept]").wait_for()
+    page.reload()  # what the page before kept is counted too
+    page.wait_for_function(f"async () => (await {KEPT_PATHS}).length <= {MOST_KEPT}")
+
+    kept = page.evaluate(KEPT_PATHS)
+    assert needed <= set(kept)
+    assert "/assets/ancient.js" not in kept
+    assert f"/assets/{14}.js" in kept
 
 
 def test_all_chapters_open_without_a_network_after_the_first_load_of_learn(browser: Browser, origin: str) -> None:
