@@ -123,7 +123,7 @@ def _round_close(vote: RoundVote) -> datetime:
 class BallotDesk:
     """Answer GET /x402-buyer/ballot.
 
-    With `?voter=&round=&chances=60,25,15`, or `&choice=` for a word, it prepares the transaction to be signed; with the
+    With `?voter=&round=&chances=40,33,27`, or `&choice=` for a word, it prepares the transaction to be signed; with the
     signed transaction in an X-Ballot header it takes it; with neither it says whether the free vote is on, off or full.
     All are GET without a body, as every other path of this gateway; a page of another origin cannot send that header.
     """
@@ -277,7 +277,7 @@ def _vote(round_id: str, asked: Mapping[str, str]) -> RoundVote:
     choice = asked.get("choice")
     written = asked.get("chances")
     if (choice is None) == (written is None):
-        _refuse("Give chances, such as 60,25,15 for up, small move and down, or a choice: BULLISH, NEUTRAL or BEARISH.")
+        _refuse("Give chances, such as 40,33,27 for up, small move and down, or a choice: BULLISH, NEUTRAL or BEARISH.")
     if written is None:
         if choice not in CHOICES:
             _refuse("choice: BULLISH, NEUTRAL or BEARISH.")

@@ -23,9 +23,10 @@ def vote(  # noqa: PLR0917  typer passes by name
 ) -> None:
     """Vote in the Arena round that takes votes now: free, without a wallet.
 
-    up, small and down send the chances of one press on the Arena page: 60% for that answer, 25% and 15% for the others
-    (20% and 20% around a small move). A throwaway key is made on first use. The ballot is a signed payment of zero that
-    no one can submit. To vote on chain, use the Arena page. The last vote before the close counts.
+    up, small and down say “a little more likely”, as one tap on the Arena page does: 40% for that side, 33% for a
+    small move, 27% for the other side (small: 40%, and 30% on either side). A throwaway key is made on
+    first use. The ballot is a signed payment of zero that no one can submit. To vote on chain, use the Arena page. The
+    last vote before the close counts.
 
     With --daily it answers the daily question: between which moves of Bitcoin half of such days end, and nine in ten.
 
@@ -69,6 +70,8 @@ def vote(  # noqa: PLR0917  typer passes by name
         answered = f"{in_words(vote)} in round {voted}"
         if url is None or inbox is not None:
             check_takes(inbox or settings.inbox_path, vote)
+    # Shown before it is sent: a ballot cannot be taken back, only replaced.
+    print(f"{answered}; votes close {closes}")
     key_path = key_file or settings.state_dir / "keys" / "voter.key"
     key = load_key(key_path)
     change = count_change(key_path, vote)
@@ -88,5 +91,5 @@ def vote(  # noqa: PLR0917  typer passes by name
             done += "no service reads this folder now: it counts only if one does before the close (`emi up`)"
 
     result = f"{origin}{DAILY if daily else ARENA}"
-    print(f"{answered}; votes close {closes}\nballot {txid}: {done}")
+    print(f"ballot {txid}: {done}")
     print(f"counted ballots, after the close: {origin}/files/ballots/{voted}.json; the result: {result}")

@@ -23,6 +23,7 @@ from gateway.wire.foreign import read_json
 from gateway.wire.inbox import OPEN_DAILY, OPEN_ROUND, AnnouncedRound
 from gateway.wire.notes import TAPPED, Chances, RoundVote, Vote
 from generator.catalog.links import DAILY_JSON
+from generator.catalog.text.labels import LEANING
 from generator.catalog.words import Prediction
 from generator.client.published import Published, fetch, published_json, unreachable
 from generator.errors import GeneratorError
@@ -67,7 +68,10 @@ def in_words(vote: RoundVote) -> str:
     if vote.chances is None:
         return vote.choice
     up, small, down = vote.chances
-    return f"up {up}%, small move {small}%, down {down}% (counts as {vote.choice})"
+    said = f"up {up}%, small move {small}%, down {down}%"
+    if vote.chances == TAPPED[vote.choice]:
+        said = f"{LEANING[vote.choice]}: {said}"
+    return f"{said} (counts as {vote.choice})"
 
 
 def find_open_round(origin: str | None, site: Path, wanted: str | None) -> tuple[str, str]:

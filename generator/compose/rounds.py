@@ -46,7 +46,7 @@ class OpenRound(Body):
     """The round that takes votes now."""
 
     round_id: str = Field(
-        description="<ASSET>-<YYYYMMDD>-<HHMMSS> of its start. GET /x402-buyer/ballot?voter=&round=&chances=60,25,15 "
+        description="<ASSET>-<YYYYMMDD>-<HHMMSS> of its start. GET /x402-buyer/ballot?voter=&round=&chances=40,33,27 "
         "(up, small move, down in percent; or choice= for a word) prepares a free vote in it (&change=1 after the "
         "first change of mind), to be signed with an Ed25519 key and sent to the same path in an X-Ballot header."
     )

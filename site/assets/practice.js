@@ -1,4 +1,5 @@
 // Practice on past hours: an item, an answer, the truth. The record stays in this browser.
+import { addTo100 } from "./chances.js";
 import {
   BETS_50,
   BETS_90,
@@ -220,13 +221,8 @@ function changed(name) {
     form.elements[other].value = pushed(valueOf("half"), valueOf("nine"));
   }
   if (question === "which_way") {
-    const others = SIDES.filter((side) => side !== name);
-    const left = 100 - valueOf(name);
-    const before = others.map(valueOf);
-    const total = before[0] + before[1];
-    const share = total ? Math.round((left * before[0]) / total) : Math.round(left / 2);
-    form.elements[others[0]].value = share;
-    form.elements[others[1]].value = left - share;
+    const chances = addTo100(SIDES.map(valueOf), SIDES.indexOf(name));
+    SIDES.forEach((side, place) => (form.elements[side].value = chances[place]));
   }
 }
 

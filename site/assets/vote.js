@@ -1,5 +1,6 @@
 // One tap votes: with a key of this browser, which never leaves it. The gateway of this site prepares the ballot and takes
 // it signed. What was voted is kept here, and looked up in what the site publishes. A wallet can vote instead.
+import { addTo100 } from "./chances.js";
 import { keyOfThisBrowser, off, RELAY, relay, Said, signed, voterOf, WordsAlone } from "./vote-key.js";
 
 const CONSENSUS = "/api/human-consensus.php";
@@ -10,7 +11,12 @@ const MOST_KEPT = 500;
 const COUNT_MS = 120_000; // after the close, by when the count of a round that runs is published
 const FEW = 30; // fewer rounds say nothing about skill
 const WORDS = { BULLISH: "up", NEUTRAL: "small move", BEARISH: "down" };
-const TAPS = new Set(["60,25,15", "20,60,20", "15,25,60"]); // what one press says
+const LEANING = {
+  BULLISH: "a little more likely up",
+  NEUTRAL: "a small move a little more likely",
+  BEARISH: "a little more likely down",
+}; // what one tap says
+const TAPS = new Set(["40,33,27", "30,40,30", "27,33,40"]); // what one tap sends
 const WORST = 2; // the Brier score of who was sure and wrong
 const SIDES = ["BULLISH", "NEUTRAL", "BEARISH"]; // in the order of every vote's chances
 const CAME = { BULLISH: "up", NEUTRAL: "small move", BEARISH: "down" };
@@ -142,7 +148,9 @@ function saidBy({ choice, chances, asset }) {
   if (!chances) return `You said ${WORDS[choice]} for ${asset}`;
   const [up, small, down] = chances;
   const given = `up ${up}%, small move ${small}%, down ${down}%`;
-  return TAPS.has(chances.join()) ? `You said ${WORDS[choice]} for ${asset} (${given})` : `You gave ${asset} ${given}`;
+  return TAPS.has(chances.join())
+    ? `You said “${LEANING[choice]}” for ${asset} (${given})`
+    : `You gave ${asset} ${given}`;
 }
 
 function sentence(vote) {
@@ -381,39 +389,32 @@ document.addEventListener("click", (event) => {
 const own = document.getElementById("own-form");
 const inputs = ["own-up", "own-even", "own-down"].map((id) => document.getElementById(id));
 
-// What was typed, null where it is not three whole numbers; the word that it counts for is that of the largest.
+// The word that three chances count for is that of the largest.
 function ownVote() {
-  if (!inputs.every((input) => /^\d{1,3}$/.test(input.value.trim()))) return null;
   const chances = inputs.map((input) => Number(input.value));
   const most = Math.max(...chances);
   const largest = SIDES.filter((_, side) => chances[side] === most);
   return { choice: largest.length === 1 ? largest[0] : "NEUTRAL", chances };
 }
 
-function checkOwn() {
-  const vote = ownVote();
-  const sum = vote ? vote.chances.reduce((all, chance) => all + chance, 0) : null;
-  const left = 100 - sum;
-  let words = "They add up to 100.";
-  if (!vote) words = "Three whole numbers from 0 to 100.";
-  else if (left)
-    words = left > 0 ? `They add up to ${sum}: ${left} to give.` : `They add up to ${sum}: ${-left} too many.`;
-  const place = document.getElementById("own-sum");
-  if (place.textContent !== words) place.textContent = words;
-  inputs.forEach((input) => input.setAttribute("aria-invalid", String(Boolean(!vote || left))));
-  return vote && !left ? vote : null;
+function showOwn() {
+  inputs.forEach((input) => (document.getElementById(`${input.id}-said`).textContent = `${input.value}%`));
 }
 
 if (own) {
   document.getElementById("own-chances").hidden = false;
-  own.addEventListener("input", checkOwn);
+  inputs.forEach((input, moved) =>
+    input.addEventListener("input", () => {
+      const chances = addTo100(ownVote().chances, moved);
+      inputs.forEach((each, side) => (each.value = chances[side]));
+      showOwn();
+    }),
+  );
   own.addEventListener("submit", (event) => {
     event.preventDefault();
-    const vote = checkOwn();
-    if (!vote) inputs[0].focus();
-    else if (!document.getElementById("own-send").hasAttribute("aria-disabled")) cast(vote, false);
+    if (!document.getElementById("own-send").hasAttribute("aria-disabled")) cast(ownVote(), false);
   });
-  checkOwn();
+  showOwn();
 }
 
 document.addEventListener("emi:renewed", () => {
@@ -441,7 +442,7 @@ const wallet = document.getElementById("wallet-vote");
 wallet?.parentElement.addEventListener(
   "toggle",
   async () => {
-    (await import("./vote-wallet.js")).start(wallet, { prepared, relay, remember, element, ownVote: checkOwn, Said });
+    (await import("./vote-wallet.js")).start(wallet, { prepared, relay, remember, element, ownVote, Said });
   },
   { once: true },
 );

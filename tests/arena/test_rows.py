@@ -293,4 +293,4 @@ def test_the_chances_of_the_simulated_crowd_follow_from_another_hash(seed: int, 
     given = votes.chances
 
     assert given.votes == up + small + down
-    assert (given.up, given.neutral) == (60 * up + 20 * small + 15 * down, 25 * up + 60 * small + 25 * down)
+    assert (given.up, given.neutral) == (40 * up + 30 * small + 27 * down, 33 * up + 40 * small + 33 * down)

@@ -69,9 +69,11 @@ def test_a_vote_lands_in_the_inbox_as_one_ballot_that_counts(tmp_path: Path) -> 
     assert code == 0
     assert ballot.choice is Prediction.BULLISH
     assert [path.name for path in (tmp_path / "inbox").iterdir()] == [f"{ballot.txid}.ballot"]
-    assert ballot.chances == (60, 25, 15)
+    assert ballot.chances == (40, 33, 27)
     assert ballot.txid in output
-    assert "up 60%, small move 25%, down 15% (counts as BULLISH) in round" in " ".join(output.split())
+    said = "a little more likely up: up 40%, small move 33%, down 27% (counts as BULLISH) in round"
+    assert said in " ".join(output.split())
+    assert output.index("a little more") < output.index(ballot.txid)  # shown before it is sent
 
 
 def test_the_second_vote_is_of_the_same_voter_whose_key_is_private(tmp_path: Path) -> None:
@@ -247,7 +249,7 @@ def test_who_returns_to_an_earlier_choice_has_that_one_counted(tmp_path: Path) -
 
     ballots = counted(tmp_path)
     assert len({ballot.txid for ballot in ballots}) == 4
-    assert {ballot.chances for ballot in ballots} == {(60, 25, 15), (55, 30, 15), None}
+    assert {ballot.chances for ballot in ballots} == {(40, 33, 27), (55, 30, 15), None}
 
 
 def test_the_same_choice_again_is_the_same_ballot(tmp_path: Path) -> None:

@@ -55,17 +55,33 @@ test("a key that was kept as a file comes back as the same voter, and no other f
   await assert.rejects(takeKey(JSON.stringify({ ...JSON.parse(text), d })));
 });
 
-test("three chances count for the word of the largest, and only where they add up to 100", async () => {
-  const typed = { "own-up": "55", "own-even": "30", "own-down": "15" };
-  for (const id of [...Object.keys(typed), "own-form", "own-chances"]) nodes[id] = new Node();
-  for (const [id, value] of Object.entries(typed)) nodes[id].value = value;
+test("three chances always add up to 100: moving one moves the others in their proportion", async () => {
+  const set = { "own-up": 40, "own-even": 33, "own-down": 27 };
+  for (const id of [...Object.keys(set), "own-form", "own-chances"]) nodes[id] = Object.assign(new Node(), { id });
+  for (const [id, value] of Object.entries(set)) nodes[id].value = String(value);
   kept.clear();
   await import("./assets/vote.js");
-  assert.equal(nodes["own-sum"].textContent, "They add up to 100.");
-  nodes["own-down"].value = "25";
-  nodes["own-form"].told.input();
-  assert.equal(nodes["own-sum"].textContent, "They add up to 110: 10 too many.");
-  nodes["own-down"].value = "x";
-  nodes["own-form"].told.input();
-  assert.equal(nodes["own-sum"].textContent, "Three whole numbers from 0 to 100.");
+  assert.equal(nodes["own-up-said"].textContent, "40%");
+
+  nodes["own-up"].value = "70";
+  nodes["own-up"].told.input();
+  const shown = Object.keys(set).map((id) => nodes[`${id}-said`].textContent);
+  assert.deepEqual(shown, ["70%", "17%", "13%"]); // 33 to 27 of the 30 that are left
+});
+
+test("no chance that is moved leaves a total other than 100", async () => {
+  const { addTo100 } = await import("./assets/chances.js");
+  for (let moved = 0; moved < 3; moved += 1)
+    for (let value = 0; value <= 100; value += 1)
+      for (const before of [
+        [40, 33, 27],
+        [100, 0, 0],
+        [0, 0, 100],
+        [1, 98, 1],
+      ]) {
+        const chances = addTo100(before.with(moved, value), moved);
+        assert.equal(chances[moved], value);
+        assert.equal(chances[0] + chances[1] + chances[2], 100);
+        assert.ok(chances.every((chance) => Number.isInteger(chance) && chance >= 0));
+      }
 });

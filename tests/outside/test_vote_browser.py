@@ -251,7 +251,7 @@ def test_up_down_up_are_three_ballots_and_up_again_is_none(market: Market, brows
     at.page.on("request", lambda asked: changes.extend(re.findall("change=([0-9]+)", asked.url)))
     for answer in ("Up", "Down", "Up", "Up"):
         at.tap(answer)
-        at.said(f"You said {answer.lower()}")
+        at.said(f"You said “a little more likely {answer.lower()}”")
         expect(at.page.locator("#votes button[aria-disabled]")).to_have_count(0)
 
     txids = at.page.evaluate("() => JSON.parse(localStorage.getItem('emi-votes')).map((one) => one.txid)")
@@ -259,24 +259,22 @@ def test_up_down_up_are_three_ballots_and_up_again_is_none(market: Market, brows
     assert at.errors == []
 
 
-def test_chances_of_one_s_own_are_typed_by_keyboard_and_sent_once_they_add_up(market: Market, browser: Browser) -> None:
+def test_chances_of_one_s_own_are_set_by_keyboard_and_always_add_up(market: Market, browser: Browser) -> None:
     at = arena(browser, market)
     sent: list[str] = []
     at.page.on("request", lambda asked: sent.extend(re.findall("chances=([0-9%C,]+)", asked.url)))
     at.page.locator("#own-chances summary").focus()
     at.page.keyboard.press("Enter")
-    for chance in ("55", "30", "16"):
-        at.page.keyboard.press("Tab")
-        at.page.keyboard.press("ControlOrMeta+A")
-        at.page.keyboard.type(chance)
-    at.page.keyboard.press("Enter")
+    at.page.keyboard.press("Tab")
+    for _ in range(15):
+        at.page.keyboard.press("ArrowRight")
 
-    expect(at.page.locator("#own-sum")).to_have_text("They add up to 101: 1 too many.")
-    assert sent == []
-    at.page.locator("#own-down").fill("15")
-    at.page.keyboard.press("Enter")
-    at.said("You gave BTC up 55%, small move 30%, down 15%")
-    assert sent == ["55%2C30%2C15"]
+    shown = [at.page.locator(f"#own-{side}-said").inner_text() for side in ("up", "even", "down")]
+    assert shown[0] == "55%"
+    assert sum(int(chance.rstrip("%")) for chance in shown) == 100
+    at.page.locator("#own-send").press("Enter")
+    at.said(f"You gave BTC up {shown[0]}, small move {shown[1]}, down {shown[2]}")
+    assert sent == ["%2C".join(chance.rstrip("%") for chance in shown)]
     expect(at.page.locator("#vote-up")).to_have_attribute("aria-pressed", "false")
 
 
@@ -326,12 +324,12 @@ def test_one_tap_is_kept_over_a_reload_counted_and_scored(market: Market, browse
     at = arena(browser, market)
     target = consensus(market)["open_round"]["round_id"]
     at.tap("Down")
-    at.said("You said down for BTC")
+    at.said("You said “a little more likely down” for BTC")
     at.page.reload()
     at.tap("Up")
-    at.said("You said up for BTC")
+    at.said("You said “a little more likely up” for BTC")
     at.later(market)
-    assert "It is counted when votes close" in at.said("You said up for BTC")
+    assert "It is counted when votes close" in at.said("You said “a little more likely up” for BTC")
     expect(at.page.locator("#vote-up")).to_have_attribute("aria-pressed", "true")
 
     market.clock.go_to(59 * 60 + 50)  # just before the lock
@@ -339,7 +337,7 @@ def test_one_tap_is_kept_over_a_reload_counted_and_scored(market: Market, browse
     ballots = json.loads(get(market.origin + path_of(target))[2])["ballots"]
     assert "BULLISH" in [row["choice"] for row in ballots]
     at.later(market)
-    expect(at.page.locator("#my-votes")).to_contain_text("You said up for BTC", timeout=SOON_MS)
+    expect(at.page.locator("#my-votes")).to_contain_text("You said “a little more likely up” for BTC", timeout=SOON_MS)
     expect(at.page.locator("#my-votes")).to_contain_text("Counted. The result follows at", timeout=SOON_MS)
 
     market.clock.go_to(59 * 60 + 50)

@@ -10,11 +10,12 @@ import pytest
 
 from gateway.wire.notes import TAPPED
 from generator.arena.rates import rate
+from generator.arena.scoring import brier
 from generator.catalog.assets import ASSETS
 from generator.catalog.words import SourceMode
 from generator.compose.rounds import CrowdChances
 from generator.compose.scores import against, hour_of
-from generator.site.pages.arena import burst_words, chances_words, crowd_scores, record_words
+from generator.site.pages.arena import burst_words, chances_words, crowd_scores, record_words, tapped_words
 from generator.site.pages.recipes import PageView
 from generator.site.pages.record import headline
 from generator.site.words.reference import Reference
@@ -90,8 +91,8 @@ def test_the_open_round_shows_its_band_and_fingerprint_and_the_brain_as_sealed()
     text = _page("/arena/")
 
     assert "Vote: where will BTC be at 11:00 UTC?" in text
-    assert "▲ Up more than 0.226% higher 60 · 25 · 15 ● Small move within 0.226% 20 · 60 · 20" in text
-    assert "▼ Down more than 0.226% lower 15 · 25 · 60 One press sends the chances on it" in text
+    assert "▲ Up more than 0.226% higher 40 · 33 · 27 ● Small move within 0.226% 30 · 40 · 30" in text
+    assert "▼ Down more than 0.226% lower 27 · 33 · 40 One tap says “a little more likely”: it sends" in text
     assert "9f2c" * 16 in text
 
 
@@ -118,7 +119,7 @@ def test_how_to_vote_gives_command_and_note_of_the_open_round() -> None:
     text = _page("/arena/")
 
     assert "emi vote up" in text
-    assert 'emi-arena/v2:j{"r":"BTC-20261120-090000","q":[60,25,15]}' in text
+    assert 'emi-arena/v2:j{"r":"BTC-20261120-090000","q":[40,33,27]}' in text
 
 
 def test_each_button_shows_and_sends_the_chances_of_one_press() -> None:
@@ -130,6 +131,29 @@ def test_each_button_shows_and_sends_the_chances_of_one_press() -> None:
         assert f'data-chances="{chances}"' in button
         assert f"{chances.up} · {chances.neutral} · {chances.down}" in button
         assert f'"{chances}"' in script
+
+
+def finished(outcomes: str, *, warm_up: bool = False) -> list[Any]:
+    """Return rounds that ended u, s, d or v (void), each with base rates of 30, 40 and 30 in 100."""
+    words = {"u": "BULLISH", "s": "NEUTRAL", "d": "BEARISH", "v": None}
+    base = {"up": 0.3, "neutral": 0.4, "down": 0.3}
+    return [{"outcome": words[one], "forecast": {"base_rate": base}, "warm_up": warm_up} for one in outcomes]
+
+
+def test_what_a_tap_would_have_scored_is_said_from_thirty_rounds_of_live_play_on() -> None:
+    fewest = finished("u" * 12 + "s" * 9 + "d" * 9)
+
+    assert tapped_words(fewest[1:] + finished("vv") + finished("uu", warm_up=True)) == ""
+    # By hand: up scores .36 + .1089 + .0729 = .5418 where it comes, .6818 by a small move, .8018 by a fall.
+    assert "each of the last 30 scored rounds" in tapped_words(fewest)
+    assert f"Brier score of {(12 * 0.5418 + 9 * 0.6818 + 9 * 0.8018) / 30:.3f} for up" in tapped_words(fewest)
+    assert f"the base rates had {(21 * 0.74 + 9 * 0.54) / 30:.3f}" in tapped_words(fewest)
+
+
+def test_one_tap_costs_little_where_no_one_can_tell() -> None:
+    thirds = [brier(tuple(chance / 100 for chance in TAPPED["BULLISH"]), came) for came in range(3)]
+
+    assert sum(thirds) / 3 - 2 / 3 < 0.01
 
 
 def test_the_crowd_by_record_is_the_headline_and_a_burst_is_next_to_the_count() -> None:

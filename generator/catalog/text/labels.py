@@ -38,6 +38,12 @@ OUTCOME: Final[dict[str, str]] = {
     Prediction.BEARISH: "down",
     Consensus.NONE: "no votes",
 }
+# What one tap says, which is less than the word alone.
+LEANING: Final[dict[str, str]] = {
+    Prediction.BULLISH: "a little more likely up",
+    Prediction.NEUTRAL: "a small move a little more likely",
+    Prediction.BEARISH: "a little more likely down",
+}
 CALL: Final[dict[Call, str]] = {
     Call.UP: "up",
     Call.DOWN: "down",

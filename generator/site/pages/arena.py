@@ -1,10 +1,14 @@
 """What the Arena page shows of now: the live round and its votes, and the voters with the best records."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Final, NamedTuple, Self
 
 from markupsafe import Markup
 
+from gateway.wire.notes import TAPPED, WHOLE, Chances
 from generator.arena.rates import ENOUGH, enough, in_full, in_words, rate, share
+from generator.arena.scoring import brier
 from generator.arena.voters import burst_shares, record_shares
 from generator.catalog.formats import chance_percent
 from generator.catalog.text import figures
@@ -26,6 +30,7 @@ from generator.site.charts.plot import Chart
 from generator.site.words.format import when
 from generator.site.words.votes import votes_shown, votes_words
 from generator.values.rounds import Round
+from generator.values.rows import PublishedRound
 from generator.values.scores import CrowdRecord, TeacherPattern
 from generator.values.votes import Burst, ScorePlace, Tally
 
@@ -95,6 +100,62 @@ class LiveView(NamedTuple):
     brain_rows: tuple[OutcomeChance, ...]
     price_now: str
     moved: str
+
+
+_SIDES: Final = (Prediction.BULLISH, Prediction.NEUTRAL, Prediction.BEARISH)  # in the order of a ballot's chances
+
+
+class Tap(NamedTuple):
+    """What one tap on a button sends: the chances as ballots and as people write them."""
+
+    chances: Chances
+    shown: str
+
+    @classmethod
+    def of(cls, chances: Chances) -> Self:
+        """Write three chances on a button."""
+        return cls(chances, " · ".join(map(str, chances)))
+
+
+class Taps(NamedTuple):
+    """The three buttons."""
+
+    up: Tap
+    small: Tap
+    down: Tap
+
+
+TAPS: Final = Taps(
+    Tap.of(TAPPED[Prediction.BULLISH]), Tap.of(TAPPED[Prediction.NEUTRAL]), Tap.of(TAPPED[Prediction.BEARISH])
+)
+
+
+def tapped_words(rounds: Sequence[PublishedRound]) -> str:
+    """Say what each tap would have scored in the finished rounds of live play; empty where they are few.
+
+    Args:
+        rounds: as published; those of the backtest, void ones and ones without a forecast are left out.
+    """
+    scored = [
+        (outcome, forecast["base_rate"])
+        for played in rounds
+        if (outcome := played["outcome"]) is not None
+        and (forecast := played["forecast"]) is not None
+        and not played["warm_up"]
+    ]
+    if len(scored) < ENOUGH:
+        return ""
+
+    def mean_score(tap: Tap) -> float:
+        given = [chance / WHOLE for chance in tap.chances]
+        return fmean(brier(given, _SIDES.index(outcome)) for outcome, _ in scored)
+
+    up, small, down = map(mean_score, TAPS)
+    base = fmean(brier((rate["up"], rate["neutral"], rate["down"]), _SIDES.index(outcome)) for outcome, rate in scored)
+    return (
+        f"The same tap in each of the last {len(scored)} scored rounds would have had a mean Brier score of {up:.3f} "
+        f"for up, {small:.3f} for a small move, {down:.3f} for down; the base rates had {base:.3f} (smaller is better)."
+    )
 
 
 def crowds_scores(ctx: Tick) -> tuple[str, ...]:

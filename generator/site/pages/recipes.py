@@ -21,7 +21,7 @@ from generator.market.bars import BAR_MS
 from generator.site.charts.history import WINDOWS, Window
 from generator.site.charts.lessons import by_kind
 from generator.site.charts.sources import source_of
-from generator.site.pages.arena import LiveView, Voters, crowds_scores, live_view, voters
+from generator.site.pages.arena import TAPS, LiveView, Taps, Voters, crowds_scores, live_view, tapped_words, voters
 from generator.site.pages.asset import AssetNow, asset_view
 from generator.site.pages.chapters.chapter import Facts
 from generator.site.pages.daily import Daily, daily_source, daily_view
@@ -95,6 +95,8 @@ class ArenaPage(NamedTuple):
     live: LiveView | None
     crowd: HumanConsensusResponse
     network: Network
+    taps: Taps
+    tapped: str
 
 
 class HistoryPage(NamedTuple):
@@ -205,6 +207,8 @@ def _arena(_page: SitePage, view: PageView) -> ArenaPage:
         live=live_view(view.ctx, view.bodies.shared_intelligence.price),
         crowd=view.bodies.human_consensus,
         network=NETWORKS[view.ctx.site.network],
+        taps=TAPS,
+        tapped=tapped_words(view.rounds),
     )
 
 
