@@ -18,6 +18,7 @@ from generator.brain.facts import Past, median_bands
 from generator.brain.forecast import Calls, Forecast, Forecasts, SideRule, follow, in_units
 from generator.brain.highlights import Highlights
 from generator.brain.holds import Holds
+from generator.brain.joint import Joint, JointMoves, joint
 from generator.brain.label import Label
 from generator.brain.ladder import Ladder, Partition, ladders, partitions
 from generator.brain.liquidity import Liquidity
@@ -32,7 +33,7 @@ from generator.brain.record import DAY_MOVE, EXPECTED, Record
 from generator.brain.returns import JOIN_BARS, Returns
 from generator.brain.side import Side
 from generator.brain.situation import Situations
-from generator.brain.smoothing import DAY_BARS, HOUR_BARS
+from generator.brain.smoothing import DAY_BARS, HOUR_BARS, Flags
 from generator.brain.spells import Spells
 from generator.brain.stuck import Stuck
 from generator.brain.swings import Swings
@@ -49,7 +50,7 @@ _FEWEST_RETURNS: Final = 3 * HOUR_BARS  # of an asset whose volatility is expect
 _NEAR, _HOUR, _PARTITION = range(len(HORIZON_MINUTES))
 _ROOTS: Final = tuple(math.sqrt(HORIZON_MINUTES[horizon]) for horizon in (_NEAR, _HOUR))
 PARTITION_MINUTES: Final = HORIZON_MINUTES[_PARTITION]
-_STATE_FORMAT: Final = 15
+_STATE_FORMAT: Final = 16
 _BLOCK: Final = 7 * DAY_BARS  # most bars that are read together, which bounds the memory
 _NEVER_MS: Final = 1 << 62
 _LONGEST_GAP: Final = HOUR_BARS  # bars that never came; a longer gap ends a block
@@ -102,6 +103,7 @@ class Measures:
         self.situations = Situations()
         self.holds = Holds(n + 1)
         self.spells = Spells()
+        self.joint = JointMoves(n)
         self.calls = Calls(n)
         self.sides: SideRule | None = None
         """What opens a side to a call; None: none is open. Set by whoever knows the record; no part of the state."""
@@ -126,6 +128,7 @@ class Measures:
             self.highlights,
             self.situations,
             self.spells,
+            self.joint,
             self.ranges,
             self.ranges.profile,
             self.outcomes,
@@ -254,6 +257,7 @@ class Measures:
         self.outcomes.update(ends, log_close, bands, ready)
         sigma = self.ranges.sigma(t_ms, self.outlook.sigma)
         self._sigmas = sigma
+        self.joint.update(t_ms, log_close, sigma, ready)
         within = self.ranges.within(_HOUR, bands[_HOUR] / sigma[_HOUR])
         self.calls.update(in_units(split(within, self.outcomes.rates(_HOUR))), self.sides)
 
@@ -372,6 +376,15 @@ class Measures:
         sigma, laws, doubt = now or self.now()
         band = self.past().band(PARTITION_MINUTES)
         return partitions(band, sigma[_PARTITION], laws[_PARTITION], self.outcomes.rates(_PARTITION), doubt)
+
+    def joint_scenarios(self, now: ForecastInputs, known: Flags) -> Joint | None:
+        """Return how the assets may move together after the last bar; None where too little is known.
+
+        Args:
+            now: what `now` gives.
+            known: True where an asset has a range, (assets,).
+        """
+        return joint(self.assets, self.joint, now.sigma, now.doubt, known)
 
     def doubts(self) -> tuple[Doubt, ...]:
         """Return how far each asset's data is in doubt now, and why."""

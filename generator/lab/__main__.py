@@ -14,6 +14,8 @@ from generator.lab.candles import read_candles
 from generator.lab.coverage import WARM_UP, held, listen, was_fitted
 from generator.lab.far import measured
 from generator.lab.holds import counted
+from generator.lab.joint import listen as follow
+from generator.lab.joint import measured_joint
 from generator.lab.ladder import listen as hear
 from generator.lab.ladder import measured_ladder
 from generator.lab.outlook import fit_outlook, save
@@ -161,6 +163,31 @@ def ladder(
     fitted = was_fitted(frame.rows(warm_up), trained)
     inside = " (inside the candles that the outlook was fitted on)" if fitted else ""
     print(measured_ladder(f"{candles.name}{inside}", hear(frame, trained, warm_up)))
+
+
+@app.command()
+def joint(
+    *,
+    candles: Annotated[Path, typer.Option(help="A folder of 5-minute candles, one PAIR.csv.gz each.")],
+    since: Annotated[datetime | None, typer.Option(help="Score candles from this day (UTC) on, read all.")] = None,
+    outlook: Annotated[Path | None, typer.Option(help="Outlook file; default: the packaged one.")] = None,
+) -> None:
+    """Measure at full hours whether joint scenarios hold, next to independence and a Gaussian copula.
+
+    Candles on which the outlook was fitted are scored too, and named so.
+
+    Example: python -m generator.lab joint --candles DIR
+    """
+    try:
+        trained = Weights.load(outlook)
+        frame = read_candles(candles)
+    except (ValueError, GeneratorError) as error:
+        raise typer.BadParameter(str(error)) from error
+
+    warm_up = int(np.searchsorted(frame.t, _ms(since))) if since else WARM_UP
+    fitted = was_fitted(frame.rows(warm_up), trained)
+    inside = " (inside the candles that the outlook was fitted on)" if fitted else ""
+    print(measured_joint(f"{candles.name}{inside}", follow(frame, trained, warm_up)))
 
 
 def _ms(day: datetime) -> int:
