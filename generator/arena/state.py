@@ -29,11 +29,6 @@ class KnownState(NamedTuple):
         """Whether anything was known."""
         return self != KnownState()
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether both axes were known."""
-        return self.volatility is not VolatilityWord.UNKNOWN and self.side is not MarketSide.UNKNOWN
-
     def followed_by(self, volatility: VolatilityWord, side: MarketSide) -> "KnownState":
         """Return what is known after a tick.
 

@@ -141,6 +141,14 @@ def test_without_a_sigma_of_every_rule_there_are_no_ranges(name: str, value: flo
     assert ranges_of(replace(read, baselines={**read.baselines, name: value})) is None
 
 
+def test_without_an_outlook_ranges_or_the_simple_rules_there_is_nothing_to_seal() -> None:
+    read = builders.asset_reading("BTC")
+    assert ranges_of(read) is not None
+
+    for incomplete in (replace(read, outlook=None), replace(read, ranges=None), replace(read, baselines=None)):
+        assert ranges_of(incomplete) is None
+
+
 def slow_pinball(quantiles: tuple[float, ...], move: float) -> float:
     losses = ((p - (move < q)) * (move - q) for p, q in zip((0.05, 0.25, 0.75, 0.95), quantiles, strict=True))
     return fmean(losses)

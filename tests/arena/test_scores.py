@@ -126,6 +126,21 @@ def test_another_kind_of_chances_begins_at_nothing_and_the_one_before_stays() ->
     assert track_record("hourly", before).earlier == ()
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        Sums(kind="law", predictions=1),
+        Sums(kind="law", resolved=1),
+        Sums(kind="law", earlier=Sums(predictions=1)),
+    ],
+)
+def test_whatever_was_counted_of_a_kind_is_kept_when_another_begins(before: Sums) -> None:
+    after = scored(before, of_kind("newer", 5))
+
+    assert (after.kind, after.predictions, after.resolved) == ("newer", 1, 1)
+    assert after.earlier == before
+
+
 def test_a_forecast_of_an_earlier_kind_that_comes_due_late_counts_there() -> None:
     pending = of_kind(None, 1, None)
     sums = Sums().counted(pending)
