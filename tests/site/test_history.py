@@ -1,5 +1,6 @@
 """The market over time: what the charts and the file of hours show, and what they leave out."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from xml.etree import ElementTree as ET
@@ -13,7 +14,7 @@ from generator.catalog.words import MarketSide
 from generator.market.bars import BarFrame
 from generator.site.charts.history import WINDOWS, Lately, history
 from generator.site.files.history import FILES, histories, hours_csv
-from generator.site.words.days import days
+from generator.site.words.days import DAYS_TOLD, days
 from generator.values.hours import Hour
 from generator.values.ranges import MoveRange
 from tests.blocks import blocks, prints
@@ -144,6 +145,48 @@ def test_a_day_has_what_bitcoin_did_over_it_and_its_last_headline() -> None:
     assert (day.date, day.name, day.change) == ("2026-11-20", "20 Nov 2026", "\N{MINUS SIGN}2.07%")
     assert (day.hours, day.headline) == (10, "8.")
     assert days(known[:1])[0].change == "unknown"
+
+
+def test_a_day_lists_the_headline_of_each_situation_with_its_time_and_only_a_new_day_does() -> None:
+    calm = [replace(hour, headline=f"Calm, {hour.at_ms}", situation="calm") for hour in HOURS[-10:-4]]
+    fall = [replace(hour, headline=f"A fall, {hour.at_ms}", situation="move") for hour in HOURS[-4:]]
+    of_old = [
+        replace(hour, at_ms=hour.at_ms - back * DAY_MS) for back in range(DAYS_TOLD, 0, -1) for hour in (*calm, *fall)
+    ]
+
+    found = days([*of_old, *calm, *fall])
+
+    assert found[0].headlines == (("00:53", calm[0].headline), ("06:53", fall[0].headline))
+    assert found[0].headline == fall[-1].headline
+    assert [bool(day.headlines) for day in found] == [True] * DAYS_TOLD + [False]
+
+
+def test_a_day_of_a_backtest_says_what_prices_did() -> None:
+    start_ms = NOW_MS // DAY_MS * DAY_MS - DAY_MS
+    path = [100.0, 96.0, *(98.0 for _ in range(20)), 101.0, 103.0]
+    tested = [
+        replace(HOURS[0], at_ms=at, market_ms=at, prices={"BTC": price}, warm_up=True)
+        for at, price in zip(range(start_ms, start_ms + DAY_MS, HOUR_MS), path, strict=True)
+    ]
+
+    whole, broken = days(tested)[0], days(tested[12:])[0]
+    bare = days([replace(hour, prices={}) for hour in tested])[0]
+
+    assert whole.headline == "Bitcoin is up 3.0% in a day, after being down 4.0% at 01:00 UTC"
+    assert broken.headline == "Bitcoin is up 5.1% since 19 Nov 2026, 12:00 UTC"
+    assert (bare.headline, bare.change) == ("", "unknown")
+
+
+def test_every_headline_of_the_published_days_is_on_the_page() -> None:
+    told = [replace(hour, headline=f"Said {place}.", situation=str(place // 9)) for place, hour in enumerate(HOURS)]
+    told = [replace(hour, warm_up=False) for hour in told]
+
+    page = Rendered(replace(view(), days=days(told)))["/arena/history/index.html"].decode()
+
+    folded = page.split("<summary>Every headline of these days</summary>")[1].split("</details>")[0]
+    assert re.findall(r"<h3>(.*?)</h3>", folded) == ["20 Nov 2026", "19 Nov 2026", "18 Nov 2026"]
+    assert "<li>08:53 UTC: Said 46.</li>" not in folded  # of the situation before it
+    assert re.search(r"<li>\d\d:53 UTC: Said 45\.</li>", folded)
 
 
 @pytest.mark.parametrize(

@@ -41,12 +41,6 @@ _LINE: Final = Markup('<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/
 _HOVER: Final = Markup('<rect class="hour" x="%.1f" y="%g" width="%.1f" height="%g" data-tip="%s"/>')
 _DOT: Final = Markup('<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="{:g}" data-tip="{}"/>')
 _BAR: Final = Markup('<rect class="bar{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="16" rx="2" data-tip="{}"/>')
-_TESTED: Final = Markup(
-    '<defs><pattern id="{name}-tested" width="9" height="9" patternUnits="userSpaceOnUse">'
-    '<path class="r-hatch" d="M-2 2l4-4M0 9l9-9M7 11l4-4"/></pattern></defs>'
-    '<rect class="ground" fill="url(#{name}-tested)" '
-    'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
-)
 _ANCHORS: Final = {
     "start": Markup(""),
     "middle": Markup(' text-anchor="middle"'),
@@ -219,13 +213,6 @@ def plain(value: float, digits: int) -> str:
     return written.replace("-", "\N{MINUS SIGN}")
 
 
-def backtest_ground(name: str, plane: Plane) -> Markup:
-    """Hatch a plane: what is drawn on it is a backtest."""
-    width = plane.right - plane.left
-    height = plane.bottom - plane.top
-    return _TESTED.format(name=name, x=plane.left, y=plane.top, width=width, height=height)
-
-
 def of_backtest(caption: Caption) -> Caption:
     """Name a backtest in what is said of a chart and in each row of its numbers."""
     finding = f"Backtest before the start: {caption.finding[0].lower()}{caption.finding[1:]}"
@@ -248,7 +235,7 @@ def row_chart(
         label: of the axis.
         bars: from zero to the value, instead of a dot with its interval.
         marks: values that the rows are compared with, and their names.
-        tested: the rows are of a backtest: hollow, on hatched ground.
+        tested: the rows are of a backtest: hollow dots, dashed intervals.
     """
     top = TOP if marks else NO_MARK_TOP
     bottom = top + ROW * len(rows)
@@ -257,7 +244,7 @@ def row_chart(
     value = max(ROW_VALUE, *(RIGHT + BOLD_LETTER * len(row.text) for row in rows))
     plane = Plane(along, Axis(0.0, 1.0, (), ""), top, bottom, left, WIDTH - value)
 
-    parts = [backtest_ground(caption.name, plane), text("axis", 0, 22, "backtest")] if tested else []
+    parts = [text("axis", 0, 22, "backtest")] if tested else []
     parts += [*(plane.upright("grid", value) for value, _ in along.ticks), *plane.notches()]
     for value, name in marks:
         x, _ = plane.at(value, 0.0)

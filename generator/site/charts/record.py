@@ -1,6 +1,6 @@
 """The charts of the track record: ranges against the moves that came, hit rates, and scores against simple rules.
 
-A chart is of the live record or of the backtest before it, as its scores are; a backtest is hatched and named.
+A chart is of the live record or of the backtest before it, as its scores are; a backtest is hollow, dashed and named.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from generator.arena.scoring import UNIFORM_BRIER
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.text.figures import percent, signed
 from generator.compose.scores import RULE_WORDS, against
-from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row, backtest_ground, of_backtest, row_chart
+from generator.site.charts.plot import HEIGHT, Axis, Caption, Chart, Plane, Row, of_backtest, row_chart
 from generator.site.words.record import between, interval
 from generator.values.scores import CalibrationBin, Estimate, ForecastScores, HorizonRecord, MoveScores, Rate
 
@@ -164,8 +164,7 @@ def reliability(name: str, scores: MoveScores, source: Markup | str) -> Chart | 
 
     observed = "observed in the backtest, %" if tested else "observed, %"
     plane = Plane(Axis(0.0, 100.0, _FIFTHS, "stated chance of a move, %"), Axis(0.0, 100.0, _FIFTHS, observed))
-    parts = [backtest_ground(name, plane)] if tested else []
-    parts += [*plane.grid(), *plane.labels(), plane.path("mark", [(0.0, 0.0), (100.0, 100.0)])]
+    parts = [*plane.grid(), *plane.labels(), plane.path("mark", [(0.0, 0.0), (100.0, 100.0)])]
     parts += [_level(plane, level, hit, tested=tested) for level, hit in levels]
 
     fitting = sum(bool(level.fits) for level, _ in levels)

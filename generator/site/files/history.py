@@ -8,7 +8,7 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from generator.brain.label import REGIMES
-from generator.catalog.assets import ASSETS, DEFAULT_ASSET
+from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import iso
 from generator.catalog.links import HISTORY_CSV, asset_feed
@@ -25,7 +25,6 @@ from generator.site.words.format import when
 from generator.site.words.month import HourlyMonth, hourly_month
 from generator.values.hours import Hour
 
-WEEK: Final = "7d"  # the window in which every asset is drawn
 EVERY: Final = 4 * HOUR_MS  # between two points of funding and open interest
 FILES: Final = (HISTORY_CSV, *map(asset_feed, ASSETS))
 
@@ -70,12 +69,11 @@ def histories(
 
 
 def _price_charts(ctx: Tick, hours: Sequence[Hour]) -> Iterator[Chart | None]:
-    """Draw the default asset over every window, and the others over a week."""
+    """Draw each asset over every window."""
     source = _source_of_regimes(ctx, hours)
     for asset in ASSETS:
         for window in WINDOWS.values():
-            if asset == DEFAULT_ASSET or window.name == WEEK:
-                yield history(f"{asset.lower()}-{window.name}", window, _lately(ctx, asset, hours, window), source)
+            yield history(f"{asset.lower()}-{window.name}", window, _lately(ctx, asset, hours, window), source)
 
 
 def _futures_charts(ctx: Tick) -> Iterator[Chart | None]:
