@@ -148,8 +148,8 @@ class GatewaySettings(BaseSettings):
         ge=1,
         le=500,
         description=(
-            "Free ballots of a round, or a daily question, from one network address: a class behind one router. An "
-            "address may have six connections open for each, 64 at least."
+            "Voters with free ballots in a round, or a daily question, from one network address: a class behind one "
+            "router. An address may have six connections open for each, 64 at least."
         ),
     )
     payments_at_once: int = Field(

@@ -41,8 +41,8 @@ from gateway.wire.refusals import RefusedError
 BALLOT_PATH: Final = "/x402-buyer/ballot"
 HEADER: Final = "x-ballot"
 WAYS: Final = ("free", "chain")
-PER_VOTER: Final = 3
-"""Requests of one vote: it is prepared, sent, and perhaps changed."""
+PER_VOTER: Final = 6
+"""Requests of a voter in a minute: a vote is prepared and sent, and perhaps changed twice."""
 PER_MINUTE: Final = 30
 """Of one address at least."""
 MAX_AT_ONCE: Final = 16

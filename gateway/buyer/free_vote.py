@@ -51,14 +51,15 @@ WORDS_ALONE: Final = (
     "The next round takes chances."
 )
 NO_PLACE: Final = {
-    NoPlace.ADDRESS: "{per_address} free ballots of this {what} came from your network address, which is the most.",
-    NoPlace.NETWORK: "{per_network} free ballots of this {what} came from the network around your address, the most.",
-    NoPlace.NEWCOMERS: f"{FOR_NEWCOMERS} free ballots of this {{what}} came from new voters. The places that are left "
+    NoPlace.ADDRESS: "Free ballots of {per_address} voters came from your network address for this {what}, the most.",
+    NoPlace.NETWORK: "Free ballots of {per_network} voters came from the network around your address for this {what}, "
+    "the most.",
+    NoPlace.NEWCOMERS: f"Free ballots of {FOR_NEWCOMERS} new voters came for this {{what}}. The places that are left "
     "are kept until {freed:%H:%M} UTC for voters of earlier rounds; then they are everybody's. A vote on chain still "
     "counts.",
     NoPlace.NEW_NETWORKS: f"The last {FOR_NEW_NETWORKS} places of this {{what}} are kept for networks from which no "
     "free ballot came. A vote on chain still counts.",
-    NoPlace.ROUND: f"{PER_ROUND} free ballots of this {{what}} were taken, which is the most. "
+    NoPlace.ROUND: f"Free ballots of {PER_ROUND} voters were taken for this {{what}}, which is the most. "
     "A vote on chain still counts.",
 }
 Value = TypeVar("Value")
@@ -82,7 +83,7 @@ class FreeVote:
         folder: the generator's inbox.
         counts: the file of the places that were taken.
         clock: of the gateway.
-        per_address: so many free ballots of a round one address may send.
+        per_address: so many voters of one address may send free ballots for a round.
     """
 
     def __init__(self, folder: Path, counts: Path, clock: Clock, per_address: int = PER_ADDRESS) -> None:
@@ -168,7 +169,7 @@ class FreeVote:
     def _take(self, taking: AnnouncedRound, ballot: SignedBallot, address: str, now_ms: int) -> NoPlace | None:
         name = hashlib.sha256(ballot.raw).hexdigest()
         earlier = self._earlier.holds(ballot.transaction["snd"])
-        claim = Claim(name, share_of(address), network_of(address), earlier)
+        claim = Claim(ballot.voter, share_of(address), network_of(address), earlier)
         data = base64.b64encode(ballot.raw) + b"\n"
         return self._kind_of(ballot.vote).places.take(taking, claim, now_ms, lambda: add_file(self._folder, name, data))
 

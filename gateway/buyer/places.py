@@ -1,17 +1,18 @@
-"""How many free ballots a round has taken, from which networks, and whether one more may come.
+"""How many voters a round has taken free ballots of, from which networks, and whether one more may come.
 
-A round has 500 places for free ballots, and 250 of them are kept for voters who were counted in three rounds on two
-days, until five minutes before the close: whoever has many addresses can fill the others, and not these. The last 50 of
-newcomers, and of all, are for networks from which no ballot came yet. One network address has 40 places, which is a
-setting, and its wider network 60, whoever its voters are.
+A round has 500 places for voters with free ballots, and 250 of them are kept for those who were counted in three rounds
+on two days, until five minutes before the close: whoever has many addresses can fill the others, and not these. The
+last 50 of newcomers, and of all, are for networks from which no ballot came yet. One network address has 40 places,
+which is a setting, and its wider network 60, whoever its voters are. A vote that is changed takes no second place: the
+form of a ballot bounds how often one is.
 
 What was taken is kept in one file, so that neither a restart nor a second gateway on the same folder begins at zero. It
-has a line for each ballot: hashes of the ballot and of the networks that it came from, under a key that is made for the
-round and goes with it. No address is stored. A lock on the file makes check and count one step.
+has a line for each voter: hashes of the voter and of the networks that the ballot came from, under a key that is made
+for the round and goes with it. No address is stored. A lock on the file makes check and count one step.
 
 What is unknown is neither zero nor a reason to turn everybody away:
 
-- A line that cannot be read, such as one cut short by a power cut, is a newcomer's ballot from a network of its own:
+- A line that cannot be read, such as one cut short by a power cut, is a newcomer from a network of its own:
   the count of the round is right, and no network is charged.
 - Without its first line the hashes mean nothing, and may be of another round. Each further line counts the same way, as
   at most 250, and networks begin at zero.
@@ -59,12 +60,12 @@ log = structlog.get_logger("gateway")
 
 
 class Claim(NamedTuple):
-    """A ballot that asks for a place."""
+    """A voter who asks for a place."""
 
-    ballot: str  # its name; the same ballot again takes no second place
+    voter: str  # the same voter again takes no second place
     address: str | None  # the client's address, or the network that one subscriber has; None is not counted
     network: str | None  # the wider network around it
-    earlier: bool  # whether its voter was counted in an earlier round
+    earlier: bool  # whether the voter was counted in an earlier round
 
 
 class Place(NamedTuple):
@@ -92,8 +93,8 @@ class Book:
     round_id: str
     closes_ms: int
     key: bytes
-    places: dict[str, Place] = field(default_factory=dict)  # by the ballot's hash
-    unknown: int = 0  # ballots of which only the number is known
+    places: dict[str, Place] = field(default_factory=dict)  # by the voter's hash
+    unknown: int = 0  # voters of whom only the number is known
 
     @classmethod
     def begun(cls, taking: AnnouncedRound, unknown: int = 0) -> Self:
@@ -110,11 +111,11 @@ class Book:
 
         book = cls(round_id, int(closes_ms), bytes.fromhex(key))
         for line in filter(None, lines):
-            ballot, place = _place_of(line)
+            voter, place = _place_of(line)
             if place is None:
                 book.unknown += 1
             else:
-                book.places[ballot] = place
+                book.places[voter] = place
         return book
 
     @property
@@ -125,7 +126,7 @@ class Book:
     def content(self) -> bytes:
         """Write the whole book."""
         head = f"{self.round_id} {self.closes_ms} {self.key.hex()}\n"
-        lines = [line_of(ballot, place) for ballot, place in self.places.items()]
+        lines = [line_of(voter, place) for voter, place in self.places.items()]
         return (head + "".join(lines) + "?\n" * self.unknown).encode()
 
     def hash(self, text: str) -> str:
@@ -167,9 +168,9 @@ class Book:
         return NoPlace.NEWCOMERS if newcomers + kept >= FOR_NEWCOMERS else None
 
 
-def line_of(ballot: str, place: Place) -> str:
+def line_of(voter: str, place: Place) -> str:
     """Write one place."""
-    return f"{ballot} {place.address} {place.network} {'earlier' if place.earlier else 'new'}\n"
+    return f"{voter} {place.address} {place.network} {'earlier' if place.earlier else 'new'}\n"
 
 
 def _place_of(line: str) -> tuple[str, Place | None]:
@@ -199,7 +200,7 @@ class Places:
         self._complained = False
 
     def take(self, taking: AnnouncedRound, claim: Claim, now_ms: float, store: Callable[[], None]) -> NoPlace | None:
-        """Give a ballot a place and store it, or return why there is none; what `store` raises leaves the place free.
+        """Give a voter a place and store the ballot, or return why there is none; what `store` raises leaves it free.
 
         The ballot is stored before its place is written: power that goes in between leaves a ballot without a line,
         never a line without a ballot, and the same ballot sent again gets its line.
@@ -207,8 +208,9 @@ class Places:
         file = self._open()
         try:
             book, behind = self._look(file, taking)
-            ballot = book.hash(claim.ballot)
-            if ballot in book.places:
+            voter = book.hash(claim.voter)
+            if voter in book.places:
+                store()  # the vote was changed, or the same ballot is sent again
                 return None
             place = book.place_for(claim)
             refusal = book.refusal(place, now_ms, self._per_address)
@@ -216,11 +218,11 @@ class Places:
                 return refusal
 
             store()
-            book.places[ballot] = place
+            book.places[voter] = place
             if behind is None:
                 self._write(file, book.content(), at=0)
             else:
-                self._write(file, behind + line_of(ballot, place).encode())
+                self._write(file, behind + line_of(voter, place).encode())
             return None
         finally:
             if file is not None:
@@ -344,7 +346,7 @@ def _continued(data: bytes, mine: Book | None, taking: AnnouncedRound) -> tuple[
     if mine is None:
         return found, behind
     if mine.key == found.key:
-        missing = {ballot: mine.places[ballot] for ballot in mine.places.keys() - found.places.keys()}
+        missing = {voter: mine.places[voter] for voter in mine.places.keys() - found.places.keys()}
         found.places |= missing
         found.unknown = max(found.unknown, mine.unknown)
         return found, behind + "".join(line_of(*item) for item in missing.items()).encode()

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from generator.catalog.links import LEARN_WORKER, PRACTICE_DEMO, PRACTICE_FILES
 from generator.errors import PublishError
 
-_IMPORT: Final = re.compile(rb'(from "\./[a-z-]+\.js)"')
+_IMPORT: Final = re.compile(rb'((?:from |import\()"\./[a-z0-9-]+\.js)"')
 
 
 @dataclass(frozen=True, slots=True)

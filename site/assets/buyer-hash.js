@@ -1,4 +1,4 @@
-// SHA-512/256, by which the network names a transaction and which no browser has, and SHA-256 for pages where the
+// SHA-512/256, by which the network names a transaction and which no browser has; SHA-256 and SHA-512 for pages where the
 // browser gives none (no https). FIPS 180-4; its constants are fractions of roots of primes, computed here.
 
 const PRIMES = [];
@@ -87,6 +87,7 @@ const SHORT_START = hash(
 );
 
 export const sha256 = (bytes) => hex(hash(bytes, SHA256, SHA256.start), 32);
+export const sha512 = (bytes) => hex(hash(bytes, SHA512, SHA512.start), 64);
 export const sha512_256 = (bytes) => hex(hash(bytes, SHA512, SHORT_START), 64).slice(0, 64);
 
 // The id of a transaction (canonical bytes): 52 letters of base32.

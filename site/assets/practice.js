@@ -24,6 +24,7 @@ import {
   widest,
   wilson,
 } from "./practice-draw.js";
+import { now } from "./clock.js";
 import { showChart } from "./practice-random.js";
 import { reminder, save } from "./reminder.js";
 
@@ -86,7 +87,7 @@ async function fetched(path) {
 }
 
 // Five hours a day, the same for everyone: the days take their turns through the shipped month.
-const today = () => Math.floor(Date.now() / DAY_MS);
+const today = () => Math.floor(now() / DAY_MS);
 
 async function shippedItems() {
   const path = months[0].items;

@@ -15,6 +15,24 @@
     return (number < 10 ? "0" : "") + number;
   }
 
+  // A reader's clock may be minutes off: what is past and what is left are counted by the server's, which is the
+  // date of each of its answers. `sent` is when that was asked for.
+  function now() {
+    return Date.now() + Number(body.dataset.behind || 0);
+  }
+  function setClock(answer, sent) {
+    var received = Date.now();
+    var date = Date.parse(answer.headers.get("Date")) + 1000 * Number(answer.headers.get("Age") || 0) + 500;
+    var behind = Math.round(date - (sent + received) / 2);
+    var before = now();
+    if (!isNaN(behind)) {
+      body.dataset.behind = Math.abs(behind) > 2000 + received - sent ? behind : 0;
+    }
+    if (Math.abs(now() - before) > 2000) {
+      document.dispatchEvent(new Event("emi:clock"));
+    }
+  }
+
   function span(seconds) {
     if (seconds < 90) {
       return seconds + (seconds === 1 ? " second" : " seconds");
@@ -36,29 +54,46 @@
 
   // A page that shows nothing of this minute asks whether the service is fresh; without an answer it does not say stale.
   function ask() {
+    var sent = Date.now();
     fetch(body.dataset.status, { cache: "no-cache" })
       .then(function (answer) {
+        setClock(answer, sent);
         return answer.json();
       })
       .then(function (status) {
         if (status.valid_until) {
-          mark(Date.now() > Date.parse(status.valid_until));
+          mark(now() > Date.parse(status.valid_until));
         }
       })
       .catch(function () {});
   }
 
+  // Until the server's time is known, or cannot be, nothing is called stale by a clock that may be wrong.
+  var isTimed = false;
+  function setTimed() {
+    isTimed = true;
+    show();
+  }
+  function askTime() {
+    var sent = Date.now();
+    setTimeout(setTimed, 5000);
+    fetch(location.pathname, { method: "HEAD", cache: "no-store" })
+      .then(function (answer) {
+        setClock(answer, sent);
+      })
+      .then(setTimed, setTimed);
+  }
+
   function show() {
-    var now = Date.now();
-    var age = Math.max(0, Math.round((now - time("generatedAt")) / 1000));
+    var age = Math.max(0, Math.round((now() - time("generatedAt")) / 1000));
     all("[data-age]").forEach(function (place) {
       place.textContent = "Made " + span(age) + " ago.";
     });
-    var past = now > time("validUntil");
+    var past = isTimed && now() > time("validUntil");
     mark(past);
     // Where nothing is published, whether a round ends as planned is not known.
     all("[data-countdown]").forEach(function (place) {
-      var left = Math.round((Date.parse(place.dataset.countdown) - now) / 1000);
+      var left = Math.round((Date.parse(place.dataset.countdown) - now()) / 1000);
       var counted = left > 0 ? two(Math.floor(left / 60)) + ":" + two(left % 60) : "over";
       place.textContent = past ? "stopped" : counted;
     });
@@ -82,7 +117,7 @@
   // One request for the page itself, soon after the next release is due; later and later while none comes.
   var wait = 0;
   function plan() {
-    var due = time("next") + 4000 + Math.random() * 6000 + wait - Date.now();
+    var due = time("next") + 4000 + Math.random() * 6000 + wait - now();
     setTimeout(refresh, Math.max(5000, due));
   }
 
@@ -91,8 +126,10 @@
       wait = 0;
       return setTimeout(refresh, 15000);
     }
+    var sent = Date.now();
     fetch(location.pathname, { cache: "no-cache" })
       .then(function (answer) {
+        setClock(answer, sent);
         return answer.ok ? answer.text() : Promise.reject(answer.status);
       })
       .then(function (text) {
@@ -150,8 +187,10 @@
 
   local();
   if (time("generatedAt") && time("validUntil")) {
+    document.addEventListener("emi:clock", show);
     show();
     setInterval(show, 1000);
+    askTime();
     if (document.querySelector("main [data-live]")) {
       plan();
     }

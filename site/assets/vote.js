@@ -1,6 +1,7 @@
 // One tap votes: with a key of this browser, which never leaves it. The gateway of this site prepares the ballot and takes
 // it signed. What was voted is kept here, and looked up in what the site publishes. A wallet can vote instead.
 import { addTo100 } from "./chances.js";
+import { now } from "./clock.js";
 import { keyOfThisBrowser, off, RELAY, relay, Said, signed, voterOf, WordsAlone } from "./vote-key.js";
 
 const CONSENSUS = "/api/human-consensus.php";
@@ -106,10 +107,10 @@ function brainOf(forecast) {
 }
 
 async function look() {
-  const due = mine().filter((vote) => (!vote.came || vote.brain === undefined) && Date.now() > Date.parse(vote.start));
+  const due = mine().filter((vote) => (!vote.came || vote.brain === undefined) && now() > Date.parse(vote.start));
   if (!due.length) return;
   const { round, human_consensus: live, simulated_votes: simulated } = await json(CONSENSUS);
-  const over = due.some((vote) => vote.round !== round?.round_id && Date.now() - Date.parse(vote.start) > COUNT_MS);
+  const over = due.some((vote) => vote.round !== round?.round_id && now() - Date.parse(vote.start) > COUNT_MS);
   const { rounds: rows = [] } = over ? await json("/arena/rounds.json") : {};
   const { latest_lessons: lessons = [] } = over ? await json(LESSONS) : {};
   for (const vote of due) {
@@ -159,7 +160,7 @@ function sentence(vote) {
   if (vote.counted === false) return `${said} It is not among the votes that were counted at the close.`;
   if (vote.came) return `${said} ${outcome(vote)}`;
   if (vote.counted) return `${said} Counted. The result follows at ${at(vote.end)}.`;
-  const closed = Date.now() - Date.parse(vote.start);
+  const closed = now() - Date.parse(vote.start);
   if (closed > COUNT_MS) return `${said} Votes are closed, and no count has been published: it may never have begun.`;
   if (closed > 0) return `${said} Votes are closed; the count is published within a minute.`;
   return `${said} It is counted when votes close at ${at(vote.start)}. To change it, press another answer.`;
@@ -417,6 +418,7 @@ if (own) {
   showOwn();
 }
 
+document.addEventListener("emi:clock", follow);
 document.addEventListener("emi:renewed", () => {
   if (known) [asked, known, shown] = ["", "", undefined]; // it may not hold any more
   follow();

@@ -158,7 +158,7 @@ def test_a_file_that_is_there_is_never_written_again(inbox: Inbox) -> None:
     assert left(inbox) == ["x.ballot"]
 
 
-def test_the_41st_ballot_of_an_address_is_429_until_the_close_and_others_still_vote(inbox: Inbox) -> None:
+def test_the_41st_voter_of_an_address_is_429_until_the_close_and_others_still_vote(inbox: Inbox) -> None:
     browser = gateway(inbox, "127.0.0.1", trusted_proxies=("127.0.0.1",))
     answers = [cast(browser, vote(), **{"X-Forwarded-For": "203.0.113.7"}) for _ in range(PER_ADDRESS + 1)]
     again = browser.get("/b", headers={"X-Ballot": vote(), "X-Forwarded-For": "6.6.6.6, 203.0.113.7"})
@@ -237,7 +237,7 @@ def test_a_full_round_says_so_before_and_after_a_press_and_when_to_come_again(in
     said, refused = browser.get("/b").json(), browser.get("/b", headers={"X-Ballot": vote()})
 
     assert (said["free_vote"], refused.status_code, refused.headers["retry-after"]) == ("full", 429, "600")
-    assert "500 free ballots" in said["detail"] == refused.json()["detail"]
+    assert "Free ballots of 500 voters" in said["detail"] == refused.json()["detail"]
 
 
 def test_the_next_round_takes_again(inbox: Inbox) -> None:

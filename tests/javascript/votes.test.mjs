@@ -55,6 +55,42 @@ test("a key that was kept as a file comes back as the same voter, and no other f
   await assert.rejects(takeKey(JSON.stringify({ ...JSON.parse(text), d })));
 });
 
+test("a browser that signs nothing itself has the same key, ballots and file by a script of the page", async () => {
+  const key = await keyOfThisBrowser();
+  const file = await (await keyFile(key)).text();
+  const transaction = btoa("txn");
+  const own = await signed(key, transaction);
+
+  const { subtle } = crypto;
+  Object.defineProperty(crypto, "subtle", { value: undefined, configurable: true });
+  const taken = await takeKey(file);
+  assert.equal(await signed(taken, transaction), own);
+  assert.equal(await (await keyFile(taken)).text(), file);
+  assert.ok(taken.seed);
+  const { d } = JSON.parse(file);
+  const other = { ...JSON.parse(file), d: d.replace(/^./, d[0] === "A" ? "B" : "A") };
+  await assert.rejects(takeKey(JSON.stringify(other)));
+  Object.defineProperty(crypto, "subtle", { value: subtle, configurable: true });
+  assert.equal(await voterOf(await takeKey(file)), await voterOf(taken));
+});
+
+test("a gateway that asks for a little patience is asked again, and one that asks for more is not", async (context) => {
+  context.mock.method(globalThis, "setTimeout", (call) => queueMicrotask(call));
+  const statuses = [503, 429, 200];
+  const asking = (wait) => {
+    globalThis.fetch = async () => {
+      const status = statuses.shift();
+      const body = status === 200 ? { txid: "T" } : { detail: "come again" };
+      return { ok: status < 400, status, headers: new Headers({ "Retry-After": wait }), json: async () => body };
+    };
+    return relay("?round=r");
+  };
+  assert.deepEqual(await asking("5"), { txid: "T" });
+  statuses.push(429, 200);
+  await assert.rejects(asking("600"), /come again/);
+  assert.deepEqual(statuses, [200]);
+});
+
 test("three chances always add up to 100: moving one moves the others in their proportion", async () => {
   const set = { "own-up": 40, "own-even": 33, "own-down": 27 };
   for (const id of [...Object.keys(set), "own-form", "own-chances"]) nodes[id] = Object.assign(new Node(), { id });

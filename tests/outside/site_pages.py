@@ -48,10 +48,10 @@ def a_market(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def a_browser() -> Iterator[Browser]:
-    """Run Debian's chromium without a window."""
+def a_browser(*flags: str) -> Iterator[Browser]:
+    """Run Debian's chromium without a window, with further `flags`."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=[*FLAGS, *flags])
         try:
             yield browser
         finally:

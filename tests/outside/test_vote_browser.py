@@ -237,6 +237,8 @@ def test_a_service_that_stopped_is_not_called_off_and_counts_nothing_down(
 ) -> None:
     stopped = {"free_vote": "off", "reason": reason, "detail": "The service has stopped: since 12:03 UTC."}
     at = arena(browser, market, f"Date.now = () => window.real() + {(market.clock.seconds + 900) * 1000};")
+    at.context.route("**/arena/", lambda route: route.abort())  # the server's clock, and what it publishes, are gone
+    at.page.wait_for_function("() => document.body.classList.contains('is-stale')")
     at.context.route(RELAY, lambda route: route.fulfill(json=stopped))
     at.page.locator("#vote-up").hover()
 
@@ -292,25 +294,36 @@ def test_a_round_from_before_chances_is_voted_in_by_the_word_of_the_button(marke
     at.said("You said down for BTC,")
 
 
-def test_a_browser_without_ed25519_names_the_other_ways(market: Market, browser: Browser) -> None:
-    at = arena(browser, market, "crypto.subtle.generateKey = async () => { throw new Error('no'); };")
+NO_ED25519 = "crypto.subtle.generateKey = async () => { throw new Error('no'); };"
+NO_KEY = NO_ED25519 + "crypto.getRandomValues = () => { throw new Error('no'); };"
+
+
+def test_a_browser_without_ed25519_votes_by_a_script_of_the_page(market: Market, browser: Browser) -> None:
+    at = arena(browser, market, NO_ED25519)
     at.tap("Down")
 
-    assert "wallet or from the command line" in at.said("lacks Ed25519")
+    at.said("You said down for BTC")
+
+
+def test_a_browser_that_cannot_make_a_key_names_the_other_ways(market: Market, browser: Browser) -> None:
+    at = arena(browser, market, NO_KEY)
+    at.tap("Down")
+
+    assert "wallet or from the command line" in at.said("cannot make the key")
 
 
 def test_the_answer_to_a_press_stays_when_the_site_answers_late(market: Market, browser: Browser) -> None:
-    at = arena(browser, market, "crypto.subtle.generateKey = async () => { throw new Error('no'); };")
+    at = arena(browser, market, NO_KEY)
     waiting: list[Route] = []
     at.context.route(RELAY, lambda route: waiting.append(route))  # noqa: PLW0108 (Playwright marks its handlers)
     at.tap("Down")
-    at.said("lacks Ed25519")
+    at.said("cannot make the key")
 
     with at.page.expect_response(RELAY):
         waiting[0].fulfill(json={"free_vote": "on"})
     at.page.wait_for_timeout(200)
 
-    assert "lacks Ed25519" in at.said("Ed25519")
+    assert "cannot make the key" in at.said("key")
 
 
 def test_where_scripts_are_off_the_page_says_how_else_to_vote(market: Market, browser: Browser) -> None:
