@@ -217,6 +217,9 @@ def test_an_interval_of_the_skill_comes_from_how_days_differ() -> None:
             day, losses_of((6000, 4000), (5000, 5000), outcome=0 if good else 1), event=good, stated=6000
         )
 
+    closed = cell.closed(days)
+    assert (closed.block, closed.saved, closed.lost, closed.blocks) == (days, 0, 0, days)
+
     saved = [25 - 16 if day % 3 else 25 - 36 for day in range(days)]
     value = sum(saved) / (days * 25)
     spread = math.sqrt(sum((one - value * 25) ** 2 for one in saved) * days / (days - 1)) / (days * 25)
