@@ -48,6 +48,11 @@ IDLE_TIMEOUT_S: Final = 15.0
 # How long a client may leave an answer unread, or an ended connection unfinished.
 STALL_TIMEOUT_S: Final = 30.0
 SWEEP_S: Final = 1.0
+# How old the answer may be to whether quotes are made: no older than an answer is once it has reached its client.
+QUOTES_LOOK_S: Final = 0.05
+# Clients of one kind send one text: so many of so many bytes are known again without being parsed.
+KNOWN_REQUESTS: Final = 256
+KNOWN_REQUEST_BYTES: Final = 1_024
 TOO_MANY: Final = STATUS_LINE[503] + b"retry-after: 5\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 TOO_LARGE: Final = STATUS_LINE[431] + b"content-length: 0\r\nconnection: close\r\n\r\n"
 # What a client does wrong is answered and no news for the operator; a failure of the application still is.
@@ -83,26 +88,42 @@ class Connections:
     ) -> None:
         self._quotes = quotes
         self._clients = clients
+        self._look_at = 0.0
         self._made_of: tuple[object, object] = (None, None)
         self._challenges: dict[bytes, bytes] = {}
+        self._known: dict[bytes, bytes] = {}
         self.malformed = malformed
         self.open: set[Connection] = set()
         self._of: Counter[str] = Counter()
         self.most = _clients_at_once(payments)
         self.per_address = per_address
 
-    def challenge(self, url: bytes, server_headers: list[tuple[bytes, bytes]]) -> bytes | None:
+    def challenge(self, url: bytes, server_headers: list[tuple[bytes, bytes]], now: float) -> bytes | None:
         """Return the finished challenge for a request target without query, if it may be quoted now.
 
-        The server's own headers (Date) are another list when they change.
+        The server's own headers (Date) are another list when they change; `now` is the loop's time.
         """
-        quotes = self._quotes()
-        if quotes is not self._made_of[0] or server_headers is not self._made_of[1]:
-            self._made_of = (quotes, server_headers)
-            self._challenges = {
-                path.encode(): _wire(challenge.answer, server_headers) for path, challenge in quotes.items()
-            }
+        if now >= self._look_at or server_headers is not self._made_of[1]:
+            self._look_at = now + QUOTES_LOOK_S
+            quotes = self._quotes()
+            if quotes is not self._made_of[0] or server_headers is not self._made_of[1]:
+                self._made_of = (quotes, server_headers)
+                self._challenges = {
+                    path.encode(): _wire(challenge.answer, server_headers) for path, challenge in quotes.items()
+                }
         return self._challenges.get(url)
+
+    def known(self, request: bytes) -> bytes | None:
+        """Return the target of a whole request that was answered with a challenge before, None if it was not."""
+        return self._known.get(request)
+
+    def remember(self, request: bytes, url: bytes) -> None:
+        """Know a whole request that carries no payment again by its bytes: what they say does not change."""
+        if len(request) > KNOWN_REQUEST_BYTES:
+            return
+        if len(self._known) >= KNOWN_REQUESTS:
+            self._known.clear()
+        self._known[request] = url
 
     def admit(self, connection: Connection) -> bool:
         """Count a connection in; return whether there is room, in all and for its address."""
@@ -145,6 +166,7 @@ class Connection(HttpToolsProtocol):
     _in_head = False
     _in_request = False
     _request_bytes = 0
+    _begun = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin, with limited time for the first request."""
@@ -191,6 +213,14 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Read what came; a head without end is refused, anything else without end is cut."""
+        begins = not self._in_request
+        if begins and not self.transport.is_closing():
+            url = self.others.known(data)
+            if url is not None and self._sends_challenge(url):
+                self._unset_keepalive_if_required()
+                return
+
+        self._begun = 0
         if self._in_request:
             self._request_bytes += len(data)
             if self._in_head and self._request_bytes > MAX_HEAD_BYTES:
@@ -199,6 +229,8 @@ class Connection(HttpToolsProtocol):
                 self.transport.close()
                 return
         super().data_received(data)
+        if begins and self._begun == 1 and not self._in_request and self.cycle is FINISHED:
+            self.others.remember(data, self.url)
         if self._deadline is None and self.timeout_keep_alive_task is None and not self._is_busy():
             # Bytes that begin no request: they do not keep a connection open.
             self._deadline = self.loop.time() + REQUEST_TIMEOUT_S
@@ -210,6 +242,7 @@ class Connection(HttpToolsProtocol):
         self.expect_100_continue = False
         self._in_head = self._in_request = True
         self._request_bytes = 0
+        self._begun += 1
         self._deadline = self.loop.time() + REQUEST_TIMEOUT_S
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -247,14 +280,21 @@ class Connection(HttpToolsProtocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def _answered(self) -> bool:
-        challenge = self.others.challenge(self.url, self.server_state.default_headers)
-        if challenge is None or self._is_busy() or self.flow.write_paused or not self._is_plain():
+        return self._is_plain() and self._sends_challenge(self.url)
+
+    def _sends_challenge(self, url: bytes) -> bool:
+        """Send the challenge of a request that carries no payment; return whether there was one to send at once."""
+        if self._is_busy() or self.flow.write_paused:
+            return False
+        now = self.loop.time()
+        challenge = self.others.challenge(url, self.server_state.default_headers, now)
+        if challenge is None:
             return False
 
         self.transport.write(challenge)
         self.server_state.total_requests += 1
         self.cycle = FINISHED
-        self._deadline = self.loop.time() + IDLE_TIMEOUT_S
+        self._deadline = now + IDLE_TIMEOUT_S
         return True
 
     def _is_plain(self) -> bool:

@@ -64,6 +64,12 @@ _FIND: Final = (
     .where(payments.c.txid == sa.bindparam("the_txid"))
 )
 _FIND_IDENTIFIER: Final = sa.select(payments.c.txid).where(payments.c.identifier == sa.bindparam("the_identifier"))
+# One statement for what nearly every purchase learns: neither table has its txid, nor any payment its identifier.
+_IS_KNOWN: Final[sa.Executable] = sa.union_all(
+    sa.select(sa.literal_column("1")).where(payments.c.txid == sa.bindparam("the_txid")),
+    sa.select(sa.literal_column("1")).where(settled_old.c.txid == sa.bindparam("packed")),
+    sa.select(sa.literal_column("1")).where(payments.c.identifier == sa.bindparam("the_identifier")),
+)
 _OPEN: Final = _page_of(payments.c.created_at, _IS_INTENT)
 _UNPROVEN: Final = _page_of(
     payments.c.closed_at, sa.text(UNPROVEN), payments.c.last_valid >= sa.bindparam("since_round")
@@ -79,6 +85,15 @@ _SETTLE: Final = (
         evidence=sa.bindparam("the_evidence"),
         closed_at=sa.bindparam("the_time"),
         receipt=sa.bindparam("the_receipt"),
+    )
+)
+_COUNT_DELIVERIES: Final = (
+    sa.update(payments)
+    .where(payments.c.txid == sa.bindparam("the_txid"))
+    .values(
+        deliveries=payments.c.deliveries + sa.bindparam("more"),
+        # The first round that was known is kept.
+        delivered_round=sa.func.coalesce(payments.c.delivered_round, sa.bindparam("reached", type_=sa.BigInteger)),
     )
 )
 
@@ -154,6 +169,13 @@ class Ledger:
             # Both in one transaction: no crash leaves a payment that is none.
             self._put_row(_PROBE)
             self._execute(sa.delete(payments).where(payments.c.txid == PROBE_TXID))
+
+    def look_up(self, txid: str, identifier: str | None) -> tuple[Record | None, str | None]:
+        """Return a payment as `find` does, and the txid that holds an identifier; None for what is not known."""
+        keys = {"the_txid": txid, "packed": retired.txid_bytes(txid), "the_identifier": identifier}
+        if not self._read(_IS_KNOWN, keys):
+            return None, None
+        return self.find(txid), None if identifier is None else self.find_identifier(identifier)
 
     def find(self, txid: str) -> Record | None:
         """Return a payment with its body, None when it is not known."""
@@ -267,13 +289,9 @@ class Ledger:
 
     def count_deliveries(self, counts: Mapping[str, int], reached: int | None = None) -> None:
         """Add deliveries per txid, in one transaction; the chain's round is noted with the first, if it is known."""
-        first: dict[str, Any] = {}
-        if reached is not None:
-            first["delivered_round"] = sa.func.coalesce(payments.c.delivered_round, reached)
-
+        rows = [{"the_txid": txid, "more": count, "reached": reached} for txid, count in counts.items()]
         with self._transaction():
-            for txid, count in counts.items():
-                self._update(txid, deliveries=payments.c.deliveries + count, **first)
+            self._writer.execute(_COUNT_DELIVERIES, rows)
 
     def purge(self, passed_round: int) -> int:
         """Drop at most 200 bodies that no payment needs once the chain has passed a round; return how many went.

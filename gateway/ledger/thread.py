@@ -216,13 +216,13 @@ class LedgerThread:
         result: T = await self._counted("write", self._writes, partial(method, *args, **kwargs))
         return result
 
+    async def look_up(self, txid: str, identifier: str | None) -> tuple[Record | None, str | None]:
+        """Return a payment with its body, and the txid that holds an identifier; None for what is not known."""
+        return await self.run(self.ledger.look_up, txid, identifier)
+
     async def find(self, txid: str) -> Record | None:
         """Return a payment with its body, None when it is not known."""
         return await self.run(self.ledger.find, txid)
-
-    async def find_identifier(self, identifier: str) -> str | None:
-        """Return the txid that holds a payment identifier, None when it is free."""
-        return await self.run(self.ledger.find_identifier, identifier)
 
     async def open_payments(self, after: Place) -> list[Record]:
         """Return a page of payments whose outcome is not known, see `Ledger.open_payments`."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 import structlog
 from x402.extensions.payment_identifier import declare_payment_identifier_extension
 from x402.http.utils import encode_payment_required_header
-from x402.schemas import PaymentRequired, PaymentRequirements
+from x402.schemas import PaymentRequired
 
 from gateway.http.answers import MAX_HEADER_BYTES, Encoded, encoded, header_bytes
 from gateway.settings import GatewaySettings
@@ -45,16 +45,16 @@ def requirement(
         fee_payer: who pays the group's fee.
         snapshot_id: what is sold, echoed by clients.
     """
-    model = PaymentRequirements(
-        scheme="exact",
-        network=network,
-        asset=str(settings.chain_network.asset_id),
-        amount=str(price_atomic),
-        pay_to=settings.payee,
-        max_timeout_seconds=MAX_TIMEOUT_S,
-        extra={"decimals": USDC_DECIMALS, "name": "USDC", "feePayer": fee_payer, "snapshotId": snapshot_id},
-    )
-    return model.model_dump(by_alias=True)
+    # As x402's PaymentRequirements writes it: that model costs more than all of this, at each purchase.
+    return {
+        "scheme": "exact",
+        "network": network,
+        "asset": str(settings.chain_network.asset_id),
+        "amount": str(price_atomic),
+        "payTo": settings.payee,
+        "maxTimeoutSeconds": MAX_TIMEOUT_S,
+        "extra": {"decimals": USDC_DECIMALS, "name": "USDC", "feePayer": fee_payer, "snapshotId": snapshot_id},
+    }
 
 
 @dataclass(frozen=True, slots=True)

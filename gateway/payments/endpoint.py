@@ -1,12 +1,11 @@
 """The paid paths on the wire: one request in, one of the outcomes out."""
 
-import functools
+import json
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
-from x402.http.utils import encode_payment_response_header
-from x402.schemas import SettleResponse
 
 from gateway.errors import PaymentInvalid
 from gateway.http.answers import ALLOWED_METHODS, VARY, Problems, encoded, preflight
@@ -54,6 +53,7 @@ WITHHELD: Final = {
     "the payment identifier that it came with; one that came without is repeated for about an hour.",
 }
 ASK_OPERATOR: Final = " If its answer never reached you, write to {contact} and name the transaction {txid}."
+PLAY_MONEY: Final = {"money": "play money, worth nothing"}
 VARY_HEADER: Final = {"vary": VARY.decode()}
 
 
@@ -194,7 +194,7 @@ class PaidEndpoint:
     def _deliver(self, outcome: Delivered) -> ASGIApp:
         record = outcome.record
         self._ledger.delivered(record.txid)
-        receipt = _delivery_receipt(record.network, record.txid, record.payer, record.receipt)
+        receipt = _as_bytes(_receipt(record.network, record.txid, record.payer, signed=record.receipt))
         return encoded(200, outcome.content, [(b"cache-control", record.cache_control.encode()), receipt])
 
     def _answer(self, scope: Scope, outcome: Refused | Gone | Withheld | Pending | Unavailable | Limited) -> ASGIApp:
@@ -261,22 +261,18 @@ def _receipt(
     network: str, transaction: str, payer: str | None, reason: str | None = None, signed: str | None = None
 ) -> dict[str, str]:
     """Make the PAYMENT-RESPONSE header; the transaction is empty when nothing was or may have been broadcast."""
-    answer = SettleResponse(
-        success=reason is None,
-        error_reason=reason,
-        payer=payer,
-        transaction=transaction,
-        network=network,
-        extensions=None if signed is None else extension_of(signed),
-        extra=None if network in MAINNET.forms else {"money": "play money, worth nothing"},
-    )
-    return {"payment-response": encode_payment_response_header(answer)}
-
-
-@functools.lru_cache(maxsize=4_096)
-def _delivery_receipt(network: str, txid: str, payer: str, signed: str | None) -> tuple[bytes, bytes]:
-    """Return the receipt of a delivered payment, which is the same each time."""
-    return _as_bytes(_receipt(network, txid, payer, signed=signed))
+    # As x402's SettleResponse writes it, without the making of a model.
+    members = {
+        "success": reason is None,
+        "errorReason": reason,
+        "payer": payer,
+        "transaction": transaction,
+        "network": network,
+        "extensions": None if signed is None else extension_of(signed),
+        "extra": None if network in MAINNET.forms else PLAY_MONEY,
+    }
+    text = json.dumps({name: value for name, value in members.items() if value is not None})
+    return {"payment-response": b64encode(text.encode()).decode()}
 
 
 def _as_bytes(header: dict[str, str]) -> tuple[bytes, bytes]:

@@ -7,11 +7,9 @@ product, its identifier and the chain's rounds.
 import hashlib
 from collections import OrderedDict
 from dataclasses import replace
-from typing import Final
 
+from gateway.payments.deliveries import MAX_REMEMBERED
 from gateway.values import Payment
-
-MAX_HEADERS: Final = 8_192
 
 
 class KnownHeaders:
@@ -20,7 +18,7 @@ class KnownHeaders:
     They lack what is only forwarded to the facilitator: its group, resource and extensions.
     """
 
-    def __init__(self, most: int = MAX_HEADERS) -> None:
+    def __init__(self, most: int = MAX_REMEMBERED) -> None:
         self._most = most
         self._known: OrderedDict[bytes, Payment] = OrderedDict()
 

@@ -44,8 +44,11 @@ class Orders:
         self._facilitator = facilitator
         self._ledger = ledger
 
-    async def order_of(self, path: str, payment: Payment) -> Order | Outcome:
-        """Return what a new payment for the product of a path would buy, or why it is not taken."""
+    def order_of(self, path: str, payment: Payment, holder: str | None) -> Order | Outcome:
+        """Return what a new payment for the product of a path would buy, or why it is not taken.
+
+        The holder is the payment that has its identifier already, None without one.
+        """
         if payment.others:
             return Refused(
                 "group_pays_twice", "the group holds another transfer to the payee: sign one payment at a time"
@@ -60,7 +63,7 @@ class Orders:
         if not _fee_payer_known(payment, offer):
             return Refused("unknown_fee_payer", "the fee payer is not one of the facilitator's")
 
-        if await self.identifier_taken(payment):
+        if holder not in {None, payment.txid}:
             return identifier_reused()
         terms = terms_for(self._settings, payment, offer, priced.body.price_atomic, priced.snapshot.snapshot_id)
         return Order(priced, encode_request(payment, terms))
@@ -101,14 +104,6 @@ class Orders:
         if payment.amount_atomic != body.price_atomic:
             return Refused("amount_mismatch", f"the price is exactly {body.price_atomic} atomic units")
         return PricedSnapshot(product, snapshot, body)
-
-    async def identifier_taken(self, payment: Payment) -> bool:
-        """Return whether the identifier of a payment belongs to another."""
-        identifier = payment.identifier
-        if identifier is None:
-            return False
-        holder = await self._ledger.find_identifier(identifier)
-        return holder not in {None, payment.txid}
 
 
 def terms_for(

@@ -184,7 +184,7 @@ class Purchases:
         return outcome
 
     async def _take(self, path: str, payment: Payment, admit: Admit) -> Outcome:
-        record = await self._ledger.find(payment.txid)
+        record, holder = await self._ledger.look_up(payment.txid, payment.identifier)
         if record is not None and record.state == "settled":
             return await self._recorded.finish(path, payment, record)
 
@@ -194,7 +194,7 @@ class Purchases:
         try:
             if record is not None:
                 return await self._recorded.finish(path, payment, record)
-            return await self._begin(path, payment, admit)
+            return await self._begin(path, payment, holder, admit)
         finally:
             self._slots.release()
 
@@ -210,13 +210,16 @@ class Purchases:
         finally:
             await self._slots.acquire()
 
-    async def _begin(self, path: str, payment: Payment, admit: Admit) -> Outcome:
-        """Take a payment that the ledger does not know: quote, verify, write the intent, settle."""
+    async def _begin(self, path: str, payment: Payment, holder: str | None, admit: Admit) -> Outcome:
+        """Take a payment that the ledger does not know: quote, verify, write the intent, settle.
+
+        The holder is the txid that the ledger has with its identifier, None without one.
+        """
         wait_s = admit()
         if wait_s is not None:
             return Limited(wait_s)
 
-        order = await self._orders.order_of(path, payment)
+        order = self._orders.order_of(path, payment, holder)
         if isinstance(order, Refused):
             return await self._refuse_new(path, payment, order, admit)
         if not isinstance(order, Order):
@@ -315,10 +318,10 @@ class Purchases:
             await self._ledger.write_intent(intent)
         except IdentityTaken:
             # Another process was first with this txid, or with this identifier.
-            record = await self._ledger.find(payment.txid)
+            record, holder = await self._ledger.look_up(payment.txid, payment.identifier)
             if record is not None:
                 return await self._recorded.finish(order.priced.product.path, payment, record)
-            if await self._orders.identifier_taken(payment):
+            if holder is not None:
                 return await self._refuse_new(order.priced.product.path, payment, identifier_reused(), admit)
             return Unavailable("the payments ledger refused the payment; the same one works later")
 

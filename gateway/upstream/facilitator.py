@@ -267,15 +267,24 @@ def encode_request(payment: Payment, requirements: dict[str, Any]) -> bytes:
     The requirements are from our table, the network in the facilitator's form.
     Not by x402's models: these drop members of the resource that they do not know, and write the others in their order.
     """
-    group = {"paymentGroup": payment.group, "paymentIndex": payment.index}
-    sent: dict[str, Any] = {"x402Version": 2, "payload": group, "accepted": requirements}
+    # Our terms stand in it twice, and are written once.
+    terms = _compact(requirements)
+    group = _compact({"paymentGroup": payment.group, "paymentIndex": payment.index})
+    sent = f'{{"x402Version":2,"payload":{group},"accepted":{terms}'
     if payment.resource is not None:
-        sent["resource"] = payment.resource
+        sent += f',"resource":{_compact(payment.resource)}'
     if payment.extensions is not None:
-        sent["extensions"] = payment.extensions
+        sent += f',"extensions":{_compact(payment.extensions)}'
 
-    body = {"x402Version": 2, "paymentPayload": sent, "paymentRequirements": requirements}
-    return json.dumps(body, separators=(",", ":")).encode()
+    return f'{{"x402Version":2,"paymentPayload":{sent}}},"paymentRequirements":{terms}}}'.encode()
+
+
+def _compact(value: Any) -> str:
+    return _COMPACT.encode(value)
+
+
+# Made once: json.dumps makes an encoder for every call that does not want the usual one.
+_COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
 
 
 def _read_verdict(answer: JsonAnswer) -> Verdict | None:

@@ -13,10 +13,13 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from gateway.app.server import (
+    KNOWN_REQUEST_BYTES,
+    KNOWN_REQUESTS,
     MAX_HEAD_BYTES,
     MAX_OPEN_PER_ADDRESS,
     MAX_PIPELINED,
     MAX_REQUEST_BYTES,
+    QUOTES_LOOK_S,
     REQUEST_TIMEOUT_S,
     STALL_TIMEOUT_S,
     Connection,
@@ -128,6 +131,7 @@ async def test_uvicorn_still_has_what_the_connection_extends(tmp_path: Path) -> 
             "app_state client config cycle flow headers expect_100_continue logger loop parser pipeline server_state",
         ),
         (plain, "timeout_keep_alive_task transport url connection_lost data_received eof_received on_header"),
+        (plain, "_unset_keepalive_if_required"),
         (plain, "on_headers_complete on_message_begin on_message_complete pause_writing send_400_response"),
         (plain.flow, "write_paused"),
         (plain.server_state, "default_headers total_requests"),
@@ -163,6 +167,59 @@ async def test_pipelined_requests_are_answered_each_and_in_order(tmp_path: Path)
     assert written.count(b"HTTP/1.1 402 ") == 2
     assert written.endswith(b"\r\n\r\napp")
     assert written.count(b"\r\n\r\napp") == len(made.asked) == 3
+
+
+@in_loop
+async def test_a_request_that_came_before_is_answered_without_being_parsed(tmp_path: Path) -> None:
+    async with client_of(tmp_path) as made:
+        first = await made.send(get())
+        parsed = made.connection.parser
+        made.connection.parser = None  # type: ignore[assignment]
+        twice = await made.send(get())
+        made.connection.parser = parsed
+        after = await made.send(get(path="/healthz"))
+
+    assert (twice, made.asked) == (first * 2, ["GET"])
+    assert after.endswith(b"\r\n\r\napp")
+
+
+@in_loop
+async def test_known_bytes_are_parsed_where_they_are_no_request_of_their_own(tmp_path: Path) -> None:
+    async with client_of(tmp_path) as made:
+        known = await made.send(get())
+        # The end of another request's head, whose payment counts.
+        begun = await made.send(b"GET /healthz HTTP/1.1\r\nHost: gateway\r\nPAYMENT-SIGNATURE: x\r\nX-Text: ", get())
+        # And behind a request that the application still works on.
+        made.connection.data_received(get(path="/healthz"))
+        behind = await made.send(get())
+
+    assert begun.count(b"HTTP/1.1 402 ") == 1
+    assert begun.removeprefix(known).endswith(b"\r\n\r\napp")
+    assert behind.count(b"\r\n\r\napp") == len(made.asked) == 3
+
+
+@in_loop
+async def test_a_known_request_gets_no_challenge_once_quotes_have_ended(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        made = Client(home)
+        await made.send(get())
+        home.clock.step(3_600)
+        await asyncio.sleep(2 * QUOTES_LOOK_S)
+        await made.send(get())
+
+    assert made.asked == ["GET"]
+
+
+@in_loop
+async def test_known_requests_are_few_and_short(tmp_path: Path) -> None:
+    async with client_of(tmp_path) as made:
+        others = made.connection.others
+        for number in range(KNOWN_REQUESTS):
+            await made.send(get(f"X-Number: {number}"))
+        assert len(others._known) == KNOWN_REQUESTS
+
+        await made.send(get("X-Long: " + "a" * KNOWN_REQUEST_BYTES), get())
+        assert list(others._known) == [get()]
 
 
 @pytest.mark.parametrize(

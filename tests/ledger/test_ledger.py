@@ -75,6 +75,17 @@ def test_an_identifier_is_unique_and_its_absence_is_not(tmp_path: Path) -> None:
     assert ledger.find_identifier("y" * 16) is None
 
 
+def test_one_question_tells_a_new_payment_from_a_known_one(tmp_path: Path) -> None:
+    first = replace(INTENT, identifier="x" * 16)
+    ledger = ledger_with(tmp_path, first)
+
+    assert ledger.look_up("B" * 52, "y" * 16) == (None, None)
+    assert ledger.look_up("B" * 52, None) == (None, None)
+    assert ledger.look_up("B" * 52, "x" * 16) == (None, first.txid)
+    assert ledger.look_up(first.txid, None) == (ledger.find(first.txid), None)
+    assert ledger.look_up(first.txid, "x" * 16) == (ledger.find(first.txid), first.txid)
+
+
 def test_a_body_is_stored_once_for_all_that_bought_it(tmp_path: Path) -> None:
     ledger = ledger_with(tmp_path, INTENT, replace(INTENT, txid="B" * 52))
 

@@ -5,10 +5,11 @@ from typing import Any
 import httpx2
 import pytest
 from x402.extensions.bazaar.facilitator import _is_valid_icon_url, _sanitize_tags
+from x402.schemas import PaymentRequirements
 
 from gateway.http.answers import MAX_HEADER_BYTES, header_bytes
-from gateway.payments.challenge import Challenge
-from gateway.settings import DEMO_PAYEE
+from gateway.payments.challenge import Challenge, requirement
+from gateway.settings import DEMO_PAYEE, GatewaySettings
 from gateway.vault.folder import LoadedVault
 from gateway.wire.networks import DEVNET, MAINNET
 from tests.support.fake_upstream import FEE_PAYER, OTHER_SIGNER, FakeUpstream
@@ -319,3 +320,13 @@ async def test_header_and_body_of_the_terms_are_the_same_text_member_by_member(t
     body = json.loads(answer.content)
     for member in ("x402Version", "resource", "accepts"):
         assert json.dumps(header[member]) == json.dumps(body[member]), member
+
+
+def test_terms_are_what_the_official_model_writes() -> None:
+    terms = requirement(
+        GatewaySettings(), network=DEVNET.full, price_atomic=10_000, fee_payer=FEE_PAYER, snapshot_id=GENERATION
+    )
+
+    written = PaymentRequirements.model_validate(terms).model_dump(by_alias=True)
+
+    assert list(terms.items()) == list(written.items())

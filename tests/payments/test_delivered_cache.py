@@ -34,3 +34,14 @@ async def test_32_mib_of_bodies_are_kept_and_the_least_used_goes_first(tmp_path:
         known.remember(Delivered(replace(INTENT, txid="e"), b"{}"))
 
         assert list(known._delivered) == ["c", "d", "a", "e"]
+
+
+@in_loop
+async def test_2048_deliveries_are_kept_however_small_their_bodies_are(tmp_path: Path) -> None:
+    async with gateway_app(tmp_path) as home:
+        known = home.state.purchases._deliveries
+        for number in range(2_050):
+            known.remember(Delivered(replace(INTENT, txid=str(number)), b"{}"))
+
+        assert list(known._delivered) == [str(number) for number in range(2, 2_050)]
+        assert known._bytes == 2_048 * len(b"{}")

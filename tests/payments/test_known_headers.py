@@ -1,6 +1,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+from gateway.payments.deliveries import MAX_REMEMBERED
 from gateway.payments.known_headers import KnownHeaders
 from gateway.payments.parse import read_payment
 from gateway.settings import DEMO_PAYEE
@@ -66,13 +67,13 @@ def test_headers_are_bounded_and_the_least_used_goes_first() -> None:
     assert known.find(b"a", REGIME) == replace(payment, group=(), resource=None, extensions=None)
 
 
-def test_8192_headers_are_remembered() -> None:
+def test_as_many_headers_are_remembered_as_deliveries() -> None:
     payment = read_payment(Buyer().pay().header, DEVNET, DEMO_PAYEE)
     known = KnownHeaders()
-    for number in range(8_193):
+    for number in range(MAX_REMEMBERED + 1):
         known.add(b"%d" % number, REGIME, payment)
 
-    assert [known.find(b"%d" % number, REGIME) is not None for number in (0, 1, 8_192)] == [False, True, True]
+    assert [known.find(b"%d" % number, REGIME) is not None for number in (0, 1, MAX_REMEMBERED)] == [False, True, True]
 
 
 @in_loop

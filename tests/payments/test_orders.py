@@ -29,8 +29,9 @@ async def order_of(
     orders = Orders(
         settings=settings or state.settings, vault=state.vault, facilitator=state.facilitator, ledger=state.ledger
     )
-    sent = payment or home.buyer.pay()
-    return await orders.order_of(path, read_payment(sent.header, DEVNET, DEMO_PAYEE))
+    read = read_payment((payment or home.buyer.pay()).header, DEVNET, DEMO_PAYEE)
+    _, holder = await state.ledger.look_up(read.txid, read.identifier)
+    return orders.order_of(path, read, holder)
 
 
 def asked(order: Order) -> Any:

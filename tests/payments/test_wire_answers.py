@@ -7,6 +7,8 @@ from typing import Any
 
 import httpx2
 import pytest
+from x402.http.utils import encode_payment_response_header
+from x402.schemas import SettleResponse
 
 from gateway.payments.decide import (
     ALREADY_ON_CHAIN,
@@ -21,8 +23,9 @@ from gateway.payments.decide import (
     Unavailable,
     Withheld,
 )
-from gateway.payments.endpoint import PaidEndpoint
+from gateway.payments.endpoint import PaidEndpoint, _receipt
 from gateway.payments.purchase import Admit, Purchases, no_step
+from gateway.payments.receipts import extension_of
 from gateway.values import Payment, Transfer
 from gateway.wire.networks import DEVNET, MAINNET
 from tests.support.fake_upstream import FakeUpstream
@@ -266,3 +269,25 @@ async def test_a_vault_whose_challenges_are_not_made_yet_is_503_at_every_door(tm
     said = (answer.status_code, answer.json()["detail"], answer.headers["retry-after"])
     assert said == (503, "The quotes of the newest data are being made.", "5")
     assert (ready.status_code, ready.json()["reasons"]) == (503, ["the quotes of the newest data are being made"])
+
+
+@pytest.mark.parametrize(
+    ("reason", "payer", "signed", "network"),
+    [(None, "P" * 58, None, DEVNET.full), (None, "P" * 58, "a.b.c", MAINNET.caip2), ("refused", None, None, "é")],
+)
+def test_the_header_is_the_one_that_the_official_library_writes(
+    reason: str | None, payer: str | None, signed: str | None, network: str
+) -> None:
+    official = SettleResponse(
+        success=reason is None,
+        error_reason=reason,
+        payer=payer,
+        transaction=SETTLED.txid,
+        network=network,
+        extensions=None if signed is None else extension_of(signed),
+        extra=None if network in MAINNET.forms else PLAY_MONEY,
+    )
+
+    written = _receipt(network, SETTLED.txid, payer, reason, signed)
+
+    assert written == {"payment-response": encode_payment_response_header(official)}
