@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from typing import Final, NamedTuple, Self
 
@@ -50,8 +51,12 @@ def usual_hours(frame: BarFrame, now_ms: int) -> dict[str, list[UsualHour]]:
         frame: 5-minute bars of the kept month.
         now_ms: market time.
     """
+    return _usual_hours(frame, now_ms // HOUR_MS + 1)
+
+
+@lru_cache(maxsize=1)  # five ticks in six have the bars of the one before
+def _usual_hours(frame: BarFrame, first: int) -> dict[str, list[UsualHour]]:
     hours, moves = hourly_moves(frame)
-    first = now_ms // HOUR_MS + 1
     of_day = hours % HOURS
     sizes = np.abs(np.expm1(moves))
     return {
@@ -82,6 +87,7 @@ def _usual(sizes: FloatArray) -> UsualHour:
     return UsualHour(days, float(np.median(in_order)), float(in_order[low]), float(in_order[high]))
 
 
+@lru_cache(maxsize=1)  # likewise
 def pairs(frame: BarFrame) -> list[Pair]:
     """Return every pair of assets, from 5-minute bars of the kept month."""
     hours, hourly = hourly_moves(frame)

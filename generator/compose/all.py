@@ -46,6 +46,7 @@ class Composed(NamedTuple):
 
     free: dict[str, Body]  # by request path: the free endpoints, reasoning of each asset, `/status.json`
     paid: dict[str, PaidResponse]
+    paid_json: dict[str, dict[str, Any]]  # the same as JSON objects
     challenges: dict[str, dict[str, Any]]  # by product: the 402 body but for what the gateway adds and `quote.sha256`
     bazaar: dict[str, dict[str, Any]]  # by product: the bazaar extension's declaration
     unavailable: dict[str, NotForSale]  # by product: why it is not for sale now
@@ -54,11 +55,15 @@ class Composed(NamedTuple):
 def compose(ctx: Tick) -> Composed:
     """Compose every body of a tick. Pure: the same context gives the same bodies."""
     paid = compose_paid(ctx)
+    paid_json = {product_id: body.as_json() for product_id, body in paid.items()}
     return Composed(
         free=compose_free(ctx),
         paid=paid,
-        challenges={product.id: challenge(ctx, product, paid[product.id]) for product in PRODUCTS},
-        bazaar={product_id: bazaar(body) for product_id, body in paid.items()},
+        paid_json=paid_json,
+        challenges={
+            product.id: challenge(ctx, product, paid[product.id], paid_json[product.id]) for product in PRODUCTS
+        },
+        bazaar={product_id: bazaar(body, paid_json[product_id]) for product_id, body in paid.items()},
         unavailable=unavailable(ctx),
     )
 

@@ -1,6 +1,7 @@
 """What the generator knows of the 402 answer: text, quote, a preview of what is free anyway, and the bazaar entry."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import Field
@@ -191,8 +192,12 @@ BAZAAR_SCHEMA: Final[dict[str, Any]] = {
 }
 
 
-def challenge(ctx: Tick, product: Product, body: envelope.PaidResponse) -> dict[str, Any]:
-    """Compose the challenge of one product; `quote.sha256` is added once the body is encoded."""
+def challenge(ctx: Tick, product: Product, body: envelope.PaidResponse, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Compose the challenge of one product; `quote.sha256` is added once the body is encoded.
+
+    Args:
+        data: the body as a JSON object.
+    """
     draft = ChallengeDraft(
         project=ctx.site.project,
         ecosystem=ECOSYSTEM,
@@ -210,15 +215,18 @@ def challenge(ctx: Tick, product: Product, body: envelope.PaidResponse) -> dict[
             preview=preview(ctx, body),
             price_in_words=price_in_words(product, ctx.site.network),
         ),
-        worth=worth(body),
+        worth=worth(body, data),
         disclaimer=DISCLAIMER,
     )
     return draft.as_json()
 
 
-def worth(body: envelope.PaidResponse) -> Worth:
-    """Name the parts that no free answer has, with their digest, and of the report one paragraph."""
-    data = body.as_json()
+def worth(body: envelope.PaidResponse, data: Mapping[str, Any]) -> Worth:
+    """Name the parts that no free answer has, with their digest, and of the report one paragraph.
+
+    Args:
+        data: the body as a JSON object.
+    """
     sold = {}
     for path in WORTH[body.endpoint]:
         # A part that the body lacks raises KeyError here: nothing is offered that is not delivered.
@@ -313,9 +321,12 @@ def preview(ctx: Tick, body: envelope.PaidResponse) -> QuotePreview:
     )
 
 
-def bazaar(body: envelope.PaidResponse) -> dict[str, Any]:
-    """Declare one product. The example shows the envelope and the names of the parts, not what is sold."""
-    data = body.as_json()
+def bazaar(body: envelope.PaidResponse, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Declare one product. The example shows the envelope and the names of the parts, not what is sold.
+
+    Args:
+        data: the body as a JSON object.
+    """
     example = {key: data[key] for key in _SHOWN}
     example["sections"] = list(sections(body))
 

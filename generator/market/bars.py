@@ -34,9 +34,9 @@ BAR_FIELDS: Final[tuple[str, ...]] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class BarFrame:
-    """Closed bars of all assets on one time grid."""
+    """Closed bars of all assets on one time grid; two frames are equal only if they are one."""
 
     assets: tuple[str, ...]  # column order of every field
     t: IntArray  # open times in ms, shape (n,), strictly ascending, multiples of `interval_ms`; gaps allowed

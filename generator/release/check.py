@@ -120,15 +120,14 @@ def _future_fault(body: Mapping[str, Any], made_at: str | None) -> str | None:
 
 def _as_of(part: Any) -> Iterator[str]:
     """Return the times that any object within a body says it is of."""
-    values = part
-    if isinstance(part, dict):
-        if isinstance(part.get("as_of"), str):
-            yield part["as_of"]
-        values = part.values()
-
-    for value in values:
-        if isinstance(value, dict | list | tuple):
-            yield from _as_of(value)
+    waiting = [part]
+    while waiting:
+        values = waiting.pop()
+        if isinstance(values, dict):
+            if isinstance(values.get("as_of"), str):
+                yield values["as_of"]
+            values = values.values()
+        waiting += [value for value in values if isinstance(value, (dict, list, tuple))]
 
 
 def _text_fault(path: str, content: bytes) -> str | None:

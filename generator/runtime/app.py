@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
@@ -24,6 +24,7 @@ from generator.compose.context import Site
 from generator.errors import SourceError
 from generator.market.history import History
 from generator.market.source import Source
+from generator.memo import Memo
 from generator.record.inbox.box import BallotBox, BallotSource
 from generator.record.inbox.chain import ChainBallots
 from generator.record.inbox.folder import Inbox
@@ -95,6 +96,7 @@ class Publisher:
     last_good: LastGoodFiles  # bytes of the files that could be made last
     # facts of the tick published last, to say what changed since; None before the first
     previous_facts: Mapping[str, str | None] | None = None
+    kept: Memo[str] = field(default_factory=Memo)  # files of a tick that are made again when what they show changed
 
 
 @dataclass

@@ -10,6 +10,7 @@ import structlog
 
 from generator.brain.engine import Engine
 from generator.brain.forecast import SideRule
+from generator.brain.month import Month
 from generator.brain.reading import BrainReading
 from generator.brain.weights import Weights
 from generator.catalog.assets import ASSETS
@@ -20,6 +21,7 @@ from generator.market.bars import BAR_MS, BarFrame
 from generator.market.history import History
 from generator.market.observation import Observation
 from generator.market.source import Progress, Source
+from generator.memo import Memo
 
 DAYS_OF_HISTORY: Final = 30
 SOURCES_DEADLINE_S: Final = 22.0  # a source gives its venues 20 s, then returns what arrived; this ends one that hangs
@@ -55,6 +57,8 @@ class MarketReader:
     sides: SideRule | None = None  # what opens a side to a call: nothing, unless the record or the market does
     # the brain as it was after a bar, by that bar's time, one an hour; the newest last
     _earlier: deque[tuple[int, bytes]] = field(default_factory=lambda: deque(maxlen=EARLIER_BRAINS))
+    _stored: tuple[Engine, int | None] | None = None  # the brain whose state is stored, and the last bar that it had
+    _kept: Memo[str] = field(default_factory=Memo)  # what five ticks in six have as the one before
 
     @property
     def mode(self) -> SourceMode:
@@ -87,6 +91,19 @@ class MarketReader:
         if keeps_brain:
             self._keep_brain()
         return reading
+
+    def month(self) -> Month | None:
+        """Return what the kept month says of the last bar; None where the brain has not read it."""
+        bars = self.history.frame()
+        return self._kept.get("month", (bars, self.engine, self.engine.t_ms), lambda: self.engine.month(bars))
+
+    def state_to_store(self) -> bytes | None:
+        """Return the brain's state; None where it is stored as it is, for it changes with a bar alone."""
+        return None if self._stored == (self.engine, self.engine.t_ms) else self.engine.dump()
+
+    def stored(self) -> None:
+        """Note that the brain's state is stored; call it only when that is on disk."""
+        self._stored = (self.engine, self.engine.t_ms)
 
     async def adopt(self, bars: BarFrame) -> None:
         """Begin with the history that a live start did not get, and the bars since; call it between two ticks."""

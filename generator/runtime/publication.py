@@ -60,7 +60,7 @@ def publish(app: App, context: Tick, composed: Composed, record: RecordFiles, at
     # Every byte, before the first of them is written.
     tick = _tick_files(app, context, composed)
     background = publisher.background.files(tick, at)
-    paid = {product: body.as_json() for product, body in tick.paid.items()}
+    paid = composed.paid_json
     samples = _samples(app, paid, composed, at)
     files = publisher.variants.add(
         {**_files(app, tick, background, at), **samples, **record.in_release},
@@ -140,6 +140,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
         pages=pages,
         origin=app.settings.origin,
         receipt_keys=partial(read_public, app.settings.receipt_keys_path),
+        kept=publisher.kept,
     )
     return {
         **publisher.assets.files,

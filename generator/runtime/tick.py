@@ -121,7 +121,7 @@ def play_arena(
     """Play a live tick in one transaction, with the brain's state; return the Arena and the release's number."""
     app.record.published.begin(to_ms(at))
     inputs = play_inputs(app, observation, reading, at, ballots)
-    brain_state = app.market.engine.dump() if reading is not None else None
+    brain_state = app.market.state_to_store() if reading is not None else None
     published_ms = app.record.memory.last_published_ms()
     newest = max(app.publisher.releases.generation(), app.publisher.vault.generation())
 
@@ -134,6 +134,8 @@ def play_arena(
             transaction.keep_bars(observation.new_bars)
         number = transaction.reserve_generation(newest)
 
+    if brain_state is not None:
+        app.market.stored()
     app.record.box.acknowledge(arena.refused)  # only now: what is counted is on disk
     _announce(app, arena, at)
     return arena, number
@@ -337,7 +339,7 @@ def describe(  # noqa: PLR0917
         last_tick_id=app.record.memory.last_tick(),
         closes={asset: app.market.history.closes(asset, SPARK_POINTS) for asset in ASSETS},
         bars=bars,
-        month=app.market.engine.month(bars) if reading is not None else None,
+        month=app.market.month() if reading is not None else None,
         trends=hours.trends if hours else {},
         side=hours.side if hours else MarketSide.UNKNOWN,
         market=hours.market if hours else None,

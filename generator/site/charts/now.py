@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup
 
 from generator.arena.outcome import change_bps
 from generator.arena.rates import enough, rate, share
+from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS
 from generator.catalog.formats import moment
 from generator.catalog.text import figures
@@ -109,6 +111,20 @@ def sparkline(asset: str, closes: Sequence[tuple[int, float]], change: float | N
         closes: (open time in ms, close in USD), oldest first.
         change: over 24 hours in percent, as it is published next to the line; None where it is not known.
     """
+    drawn = _day_line(tuple(closes))
+    if drawn is None:
+        return None
+
+    line, desc = drawn
+    title = f"{asset}: the last 24 hours"
+    if change is not None:
+        title = f"{asset}: {signed(change)} over 24 hours"
+    return svg(f"spark-{asset.lower()}", (132, 36), title, desc, line, _KIND.format("spark"))
+
+
+@lru_cache(maxsize=len(ASSETS))  # five ticks in six have the closes of the one before
+def _day_line(closes: tuple[tuple[int, float], ...]) -> tuple[Markup, str] | None:
+    """Draw the line with its dot, and say what it shows; None with fewer than two known closes."""
     known = [(at, close) for at, close in closes if math.isfinite(close) and close > 0]
     day = [(at, close) for at, close in known if at >= known[-1][0] - DAY_MS]
     if len(day) < 2:
@@ -125,16 +141,12 @@ def sparkline(asset: str, closes: Sequence[tuple[int, float]], change: float | N
     step = math.ceil(len(day) / _MAX_POINTS)
     points = day[::-1][::step][::-1]
     dot = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="2.5"/>').format(*plane.at(last_ms, last))
-    inner = plane.path("line", points) + dot
 
-    title = f"{asset}: the last 24 hours"
-    if change is not None:
-        title = f"{asset}: {signed(change)} over 24 hours"
     desc = (
         f"From {price(first)} at {moment(first_ms):%d %b %H:%M} UTC to {price(last)} at "
         f"{moment(last_ms):%d %b %H:%M} UTC; low {price(low)}, high {price(high)}."
     )
-    return svg(f"spark-{asset.lower()}", (132, 36), title, desc, inner, _KIND.format("spark"))
+    return plane.path("line", points) + dot, desc
 
 
 def shares(name: str, label: str, parts: Sequence[tuple[str, str, int]]) -> Markup | None:

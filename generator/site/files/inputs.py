@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
 from gateway.wire.receipts import PublicKey
 from generator.catalog.words import SourceMode
 from generator.compose.context import Site
+from generator.memo import Memo
 from generator.record.memory.history import RegimeChange
 from generator.site.files.feeds import feeds
 from generator.site.resources import PracticeFiles, ShippedMonth
@@ -39,18 +40,27 @@ class FilesOfTick:
     pages: Mapping[str, bytes] = field(default_factory=dict)  # by path, as they are published
     origin: str = ""  # that the keys of receipts belong to
     receipt_keys: Callable[[], Sequence[PublicKey]] = tuple
+    kept: Memo[str] = field(default_factory=Memo)  # what ticks before made
 
     @cached_property
     def news(self) -> Mapping[str, bytes]:
-        """The two feeds, by path."""
-        return feeds(
-            self.site,
-            self.mode,
-            self.rounds,
-            self.changes(),
-            self.at,
-            weeks=self.weeks,
-            practice_days=self.practice_days,
-            questions=self.arena.daily,
-            hours=self.hours,
+        """The two feeds, by path; of the time of the tick they show the day."""
+        changes = self.changes()
+        day = self.at.astimezone(UTC).date()
+        read = (self.site, self.mode, day, self.rounds, changes, self.weeks, self.arena.daily, self.hours)
+
+        return self.kept.get(
+            "feeds",
+            read,
+            lambda: feeds(
+                self.site,
+                self.mode,
+                self.rounds,
+                changes,
+                self.at,
+                weeks=self.weeks,
+                practice_days=self.practice_days,
+                questions=self.arena.daily,
+                hours=self.hours,
+            ),
         )
