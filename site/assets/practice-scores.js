@@ -1,6 +1,10 @@
 // Scores and verdicts of practice, the same numbers as generator/arena/practice makes; smaller scores are better.
 const LEAST_CHANCE = 0.01;
 const FALSE_ALARMS = 0.05; // of calibrated learners, ever, for each kind of question
+const MOST_JUDGED = 100; // answers of a run
+const FIRST_RUN = 0.6; // of the false alarms; the runs after it share the rest
+const FEW = 30; // answers, below which no one is said to repeat the base rate
+const REPEATED = 0.03; // mean distance from the base rate up to which an answer repeats it
 export const BETS_50 = { level: 0.5, narrow: [0.2, 0.3, 0.4], wide: [0.6, 0.7, 0.8] };
 export const BETS_90 = { level: 0.9, narrow: [0.5, 0.6, 0.7, 0.8], wide: [0.95, 0.98] };
 const TOO_SURE = [0.2, 1 / 3, 0.5, 0.7];
@@ -41,60 +45,60 @@ export function movedBrier(chance, moved) {
 
 export const logScore = (chance) => -Math.log(Math.max(chance, LEAST_CHANCE));
 
-// A verdict may be read after every answer: see generator/arena/practice/verdicts.py.
+// A verdict may be read after every answer, and is forgiven: see generator/arena/practice/verdicts.py.
 export function judgeRanges(inside, bets) {
-  const needed = Math.log(2 / FALSE_ALARMS);
-  const stakes = new Stakes(bets.narrow.length, bets.wide.length);
-  for (const held of inside) {
-    stakes.add(
-      bets.narrow.map((share) => gain(share, bets.level, held)),
-      bets.wide.map((share) => gain(share, bets.level, held)),
-    );
-    if (stakes.total() >= needed) return verdict(stakes.firstLeads() ? "too_narrow" : "too_wide", inside.length);
-  }
-  return unproved(inside.length, RANGES_NEEDED);
+  const gains = inside.map((held) =>
+    [bets.narrow, bets.wide].map((shares) => shares.map((share) => gain(share, bets.level, held))),
+  );
+  return judge(gains, FALSE_ALARMS / 2, ["too_narrow", "too_wide"], RANGES_NEEDED);
 }
 
 // Each answer is { said: [...], baseRate: [...], came: place }.
 export function judgeChances(answers) {
-  const needed = Math.log(1 / FALSE_ALARMS);
-  const stakes = new Stakes(TOO_SURE.length, NOT_SURE.length);
-  for (const answer of answers) {
-    const said = bounded(answer.said);
-    const baseRate = bounded(answer.baseRate);
-    const kept = Math.log(said[answer.came]);
-    const gainOf = (weight) => Math.log(leaned(said, baseRate, weight)[answer.came]) - kept;
-    stakes.add(TOO_SURE.map(gainOf), NOT_SURE.map(gainOf));
-    if (stakes.total() >= needed) return verdict(stakes.firstLeads() ? "too_sure" : "not_sure_enough", answers.length);
-  }
-  return unproved(answers.length, CHANCES_NEEDED);
+  const found = judge(answers.map(gainsOn), FALSE_ALARMS, ["too_sure", "not_sure_enough"], CHANCES_NEEDED);
+  const newest = answers.slice(-MOST_JUDGED);
+  const unproved = found.finding === "too_early" || found.finding === "nothing";
+  if (unproved && newest.length >= FEW && meanOf(newest.map(distance)) <= REPEATED)
+    return verdict("base_rate", newest.length);
+  return found;
 }
+
+function gainsOn(answer) {
+  const said = bounded(answer.said);
+  const baseRate = bounded(answer.baseRate);
+  const kept = Math.log(said[answer.came]);
+  const gainOf = (weight) => Math.log(leaned(said, baseRate, weight)[answer.came]) - kept;
+  return [TOO_SURE.map(gainOf), NOT_SURE.map(gainOf)];
+}
+
+const meanOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+
+// How much of the chance lay elsewhere than in the base rate, 0 to 1.
+export const distance = ({ said, baseRate }) =>
+  said.reduce((sum, chance, place) => sum + Math.abs(chance - baseRate[place]), 0) / 2;
 
 const verdict = (finding, answers, more = 0) => ({ finding, answers, more });
 
-function unproved(answers, needed) {
-  if (answers < needed) return verdict("too_early", answers, needed - answers);
-  return verdict("nothing", answers);
-}
+// The stake at which a run accuses, as a logarithm; the shares of all runs add up to 1.
+const accuses = (run, alarms) => -Math.log(alarms * (run === 1 ? FIRST_RUN : (1 - FIRST_RUN) / (run * (run - 1))));
 
-class Stakes {
-  constructor(first, second) {
-    this.first = Array(first).fill(0);
-    this.second = Array(second).fill(0);
-  }
-
-  add(first, second) {
-    this.first = this.first.map((grown, place) => grown + first[place]);
-    this.second = this.second.map((grown, place) => grown + second[place]);
-  }
-
-  total() {
-    return logMean([logMean(this.first), logMean(this.second)]);
-  }
-
-  firstLeads() {
-    return logMean(this.first) >= logMean(this.second);
-  }
+// For each answer its gains on the first and on the second error; a run ends with a verdict or after 100 answers.
+function judge(gains, alarms, errors, needed) {
+  let error = null;
+  let [run, begin, stakes] = [1, 0, null];
+  gains.forEach((gained, place) => {
+    stakes = gained.map((bets, side) => bets.map((more, bet) => (stakes ? stakes[side][bet] : 0) + more));
+    const [first, second] = stakes.map(logMean);
+    const answers = place + 1;
+    if (logMean([first, second]) >= accuses(run, alarms)) {
+      error = verdict(first >= second ? errors[0] : errors[1], answers);
+      [run, begin, stakes] = [1, answers, null];
+    } else if (answers - begin === MOST_JUDGED) [run, begin, stakes] = [run + 1, answers, null];
+  });
+  const since = gains.length - (error ? error.answers : 0);
+  if (since >= needed) return verdict("nothing", Math.min(since, MOST_JUDGED));
+  if (error) return { ...error, more: needed - since };
+  return verdict("too_early", gains.length, needed - gains.length);
 }
 
 function logMean(logs) {

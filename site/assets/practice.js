@@ -11,6 +11,7 @@ import {
   judgeRanges,
   movedBrier,
 } from "./practice-scores.js";
+import { onChances, onRanges, trendOfChances, trendOfRanges } from "./practice-remarks.js";
 import {
   curve,
   diagram,
@@ -297,6 +298,7 @@ async function answer() {
     result,
     legend(question === "how_far" ? said : null),
     element("p", about.came(said, item, truth)),
+    element("p", remarkOn({ question, answer: said, truth }, score, usualScore), { className: "practice-remark" }),
     element(
       "p",
       `Your score ${score.toFixed(3)}, the brain ${brainScore.toFixed(3)}, ${about.usual} ${usualScore.toFixed(3)}; smaller is better.`,
@@ -308,6 +310,7 @@ async function answer() {
         className: "small",
       },
     ),
+    element("p", "", { id: "practice-trend" }),
   );
   showRecord();
   showWeek().catch(() => {});
@@ -332,20 +335,24 @@ async function showWeek() {
 
 // ----- calibration
 
-function held(hits, n) {
+function shareOf(hits, n) {
   if (n < FEW) return `${hits} of ${n}`;
   const [low, high] = wilson(hits, n).map((share) => Math.round(100 * share));
   return `${Math.round((100 * hits) / n)}% of ${n} (95% interval ${low} to ${high}%)`;
 }
 
 const FINDINGS = {
-  too_early: (verdict) => `Too early: ${verdict.more} more answers.`,
-  nothing: (verdict) => `No error shows in ${verdict.answers} answers.`,
-  too_narrow: () => "Too narrow: they hold clearly less than they say. Widen them.",
-  too_wide: () => "Too wide: they hold clearly more than they say. Narrow them.",
-  too_sure: () => "Too sure: chances nearer to the base rate would have done better.",
-  not_sure_enough: () => "Not sure enough: chances further from the base rate would have done better.",
+  too_early: (verdict) => `Too early for proof: ${verdict.more} more answers.`,
+  nothing: (verdict) => `No error shows in the last ${verdict.answers} answers.`,
+  too_narrow: (verdict) => `Too narrow: they held clearly less than they say. Widen them. ${foundAt(verdict)}`,
+  too_wide: (verdict) => `Too wide: they held clearly more than they say. Narrow them. ${foundAt(verdict)}`,
+  too_sure: (verdict) => `Too sure: chances nearer to the base rate would have done better. ${foundAt(verdict)}`,
+  not_sure_enough: (verdict) =>
+    `Not sure enough: chances further from the base rate would have done better. ${foundAt(verdict)}`,
+  base_rate: (verdict) =>
+    `No error, and no skill: your last ${verdict.answers} answers repeat the base rate, which everybody can say.`,
 };
+const foundAt = (verdict) => `Found at answer ${verdict.answers}; forgiven once ${verdict.more} more do not show it.`;
 const findingOf = (verdict) => FINDINGS[verdict.finding](verdict);
 
 // Answers of one question with their items and truths, in the order in which they were given.
@@ -366,6 +373,27 @@ function line(name, value) {
   return row;
 }
 
+function remarkOn(row, score, usualScore) {
+  if (row.question === "how_far") return onRanges(row.answer, row.truth);
+  return onChances(chancesOf(row), score, usualScore);
+}
+
+const held = (level, rows) =>
+  rows.map(({ answer, truth }) => isInside(answer[`low_${level}`], answer[`high_${level}`], truth.move));
+
+// What the first answers show, until a verdict may be proved.
+function trendOf(rows) {
+  if (question === "how_far") {
+    const [half, nine] = [held(50, rows), held(90, rows)];
+    const isEarly = [judgeRanges(half, BETS_50), judgeRanges(nine, BETS_90)].every(tooEarly);
+    return isEarly ? trendOfRanges(half, nine) : "";
+  }
+  const given = rows.map(chancesOf);
+  return tooEarly(judgeChances(given)) ? trendOfChances(given) : "";
+}
+
+const tooEarly = (verdict) => verdict.finding === "too_early";
+
 async function showRecord() {
   const where = document.getElementById("practice-record");
   let rows;
@@ -379,18 +407,18 @@ async function showRecord() {
     return;
   }
 
+  const trend = trendOf(rows);
+  if (answered) document.getElementById("practice-trend").textContent = trend;
   const lines = element("dl", "", { className: "facts" });
   if (question === "how_far") {
     for (const [level, bets] of [
       ["50", BETS_50],
       ["90", BETS_90],
     ]) {
-      const low = `low_${level}`;
-      const high = `high_${level}`;
-      const inside = rows.map((row) => isInside(row.answer[low], row.answer[high], row.truth.move));
+      const inside = held(level, rows);
       const hits = inside.filter(Boolean).length;
       lines.append(
-        line(`Your ${level}% ranges held`, `${held(hits, rows.length)}. ${findingOf(judgeRanges(inside, bets))}`),
+        line(`Your ${level}% ranges held`, `${shareOf(hits, rows.length)}. ${findingOf(judgeRanges(inside, bets))}`),
       );
     }
   } else {
@@ -404,7 +432,7 @@ async function showRecord() {
       `yours ${means[0]}, the brain's ${means[1]}, of ${about.usual} ${means[2]} (${rows.length} answer${rows.length === 1 ? "" : "s"})`,
     ),
   );
-  const parts = [lines];
+  const parts = trend && !answered ? [element("p", trend), lines] : [lines];
   if (question !== "how_far") parts.push(diagram(rows.flatMap(pairsOf)));
   const found = blocks(rows.map((row) => row.score - row.usual_score));
   if (found.length) parts.push(curve(found, about.usual));

@@ -10,7 +10,7 @@ from typing import Any, Final
 from algosdk import account, encoding, transaction
 
 from gateway.wire.networks import DEVNET
-from generator.arena.practice.verdicts import BETS_50, BETS_90, Chances, judge_chances, judge_ranges
+from generator.arena.practice.verdicts import BETS_50, BETS_90, Chances, Verdict, judge_chances, judge_ranges
 
 ROOT: Final = Path(__file__).parents[2]
 HERE: Final = Path(__file__).parent
@@ -28,16 +28,21 @@ def expected() -> dict[str, Any]:
     paying = transaction.AssetTransferTxn(payer, dear, payee, 20_000, DEVNET.asset_id)
     closing = transaction.AssetTransferTxn(payer, params, payee, 20_000, DEVNET.asset_id, close_assets_to=payee)
 
-    held = {"all": [True] * 40, "none": [False] * 10, "few": [True, False] * 10}
+    held = {
+        "all": [True] * 40,
+        "none": [False] * 10,
+        "few": [True, False] * 10,
+        "mended": [False] * 20 + [True, False] * 140,
+    }
     ranges = {
-        name: [judge_ranges(inside, bets).finding for bets in (BETS_50, BETS_90)] for name, inside in held.items()
+        name: [_verdict(judge_ranges(inside, bets)) for bets in (BETS_50, BETS_90)] for name, inside in held.items()
     }
     chances = {
         name: {
             "answers": [{"said": row.said, "baseRate": row.base_rate, "came": row.came} for row in rows],
-            "finding": judge_chances(rows).finding,
+            "verdict": _verdict(judge_chances(rows)),
         }
-        for name, rows in (("falls", FALLS), ("usual", USUAL))
+        for name, rows in (("falls", FALLS), ("usual", USUAL), ("repeats", USUAL * 3), ("mended", FALLS + USUAL * 25))
     }
     return {
         "agreed": {
@@ -55,6 +60,10 @@ def expected() -> dict[str, Any]:
         "ranges": ranges,
         "chances": chances,
     }
+
+
+def _verdict(of: Verdict) -> dict[str, Any]:
+    return {"finding": of.finding, "answers": of.answers, "more": of.more}
 
 
 def _plain(unsigned: transaction.Transaction) -> str:

@@ -3,6 +3,7 @@
 import http.server
 import json
 import random
+import re
 import shutil
 import subprocess
 import threading
@@ -77,11 +78,12 @@ def drawn_records(chance: random.Random, number: int) -> list[dict[str, Any]]:
     for _ in range(number):
         level = chance.choice((50, 90))
         holds = chance.choice((0.3, 0.5, 0.7, 0.9, 0.97))
-        inside = [chance.random() < holds for _ in range(chance.randrange(1, 150))]
+        inside = [chance.random() < holds for _ in range(chance.randrange(1, 350))]
         answers = []
-        for _ in range(chance.randrange(1, 120)):
-            up = chance.randrange(101)
-            down = chance.randrange(101 - up)
+        is_base = chance.random() < 0.2
+        for _ in range(chance.randrange(1, 250)):
+            up = 30 if is_base else chance.randrange(101)
+            down = 30 if is_base else chance.randrange(101 - up)
             said = [up / 100, (100 - up - down) / 100, down / 100]
             answers.append({"said": said, "baseRate": [0.3, 0.4, 0.3], "came": chance.randrange(3)})
         cases += [
@@ -435,3 +437,28 @@ def test_the_page_is_sound_before_and_after_an_answer(browser: Browser, origin: 
     expect(page.locator("#practice-result")).to_contain_text("Your score")
     assert axe_findings(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_without_scripts_practice_says_so_and_shows_what_can_be_read(browser: Browser, origin: str) -> None:
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(f"{origin}{PATH}")
+
+    expect(page.locator("main noscript p")).to_be_visible()
+    for dead in ("#practice", "#practice-week", "#practice-random", "#practice-export"):
+        expect(page.locator(dead)).to_be_hidden()
+    expect(page.locator(".practice-multiples .chart").first).to_be_visible()
+
+    page.goto(f"{origin}/learn/luck/")
+    expect(page.locator(".guess").first).to_be_hidden()
+    expect(page.get_by_text("Show the answer").first).to_be_visible()
+
+
+def test_each_answer_has_a_remark_and_five_have_a_trend(browser: Browser, origin: str) -> None:
+    page = opened(browser.new_context(), origin)
+    for number in range(1, 6):
+        page.locator("#practice-answer").click()
+        expect(page.locator(".practice-remark")).not_to_be_empty()
+        wanted = re.compile(r"^Early, after 5 answers: your 50% ranges held \d of 5" if number == 5 else "^$")
+        expect(page.locator("#practice-trend")).to_have_text(wanted)
+        expect(page.locator("#practice-record")).to_contain_text(f"Too early for proof: {60 - number} more answers.")
+        page.locator("#practice-answer").click()

@@ -1,13 +1,15 @@
 """How often verdicts tell the truth: `python -m tests.practice.bots [--seed N] [--bots N]` prints a table.
 
-Bots answer hours of the shipped month's kind with a known error, and are judged after every answer. Chances are spread
-round their base rates as the brain's are in the shipped month; a bot that is k times too sure states odds to the base
-rate that are the honest odds to the power of k.
+Bots answer hours of the shipped month's kind with a known error. Each row has the share of bots that read an error
+after so many answers, the share that ever read one, and the share whose last reading is that they repeat the base rate.
+Chances are spread round their base rates as the brain's are in the shipped month; a bot that is k times too sure states
+odds to the base rate that are the honest odds to the power of k.
 """
 
 import argparse
 import json
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -24,19 +26,26 @@ from generator.arena.practice.verdicts import (
 )
 from generator.site.resources import ShippedMonth
 
-SIZES: Final = (60, 100, 200)
-UNJUDGED: Final = (Finding.TOO_EARLY, Finding.NOTHING)
+SIZES: Final = (20, 60, 100, 200, 300)
+ERRORS: Final = (Finding.TOO_NARROW, Finding.TOO_WIDE, Finding.TOO_SURE, Finding.NOT_SURE_ENOUGH)
+SHOWN: Final = 60  # answers for which an error is shown at least
+BAD: Final = 20  # answers after which some bots mend their ways
+Course = Callable[[int], float]  # answer, from 0 -> how a bot answers it
 Bot = Callable[[random.Random, int], Callable[[int], Verdict]]  # chance, most answers -> verdict after so many
 
 
-def ranges_bot(bets: RangeBets, holds: float) -> Bot:
+def ranges_bot(bets: RangeBets, holds: float | Course) -> Bot:
     """Return a bot whose ranges hold a share of moves that need not be what they say."""
 
     def bot(chance: random.Random, most: int) -> Callable[[int], Verdict]:
-        inside = [chance.random() < holds for _ in range(most)]
+        inside = [chance.random() < _at(holds, answer) for answer in range(most)]
         return lambda answers: judge_ranges(inside[:answers], bets)
 
     return bot
+
+
+def _at(course: float | Course, answer: int) -> float:
+    return course(answer) if callable(course) else course
 
 
 def shipped_chances() -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
@@ -45,15 +54,15 @@ def shipped_chances() -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
     return [(named(truth["brain"]["chances"]), named(truth["usual"]["chances"])) for truth in truths]
 
 
-def chances_bot(power: float, pairs: Sequence[tuple[tuple[float, ...], tuple[float, ...]]]) -> Bot:
+def chances_bot(power: float | Course, pairs: Sequence[tuple[tuple[float, ...], tuple[float, ...]]]) -> Bot:
     """Return a bot to which the honest chances are known, and that states them with another sureness."""
 
     def bot(chance: random.Random, most: int) -> Callable[[int], Verdict]:
         answers = []
-        for _ in range(most):
+        for answer in range(most):
             honest, base_rate = chance.choice(pairs)
             came = chance.choices(range(3), honest)[0]
-            answers.append(Chances(stated(honest, base_rate, power), base_rate, came))
+            answers.append(Chances(stated(honest, base_rate, _at(power, answer)), base_rate, came))
         return lambda number: judge_chances(answers[:number])
 
     return bot
@@ -68,9 +77,19 @@ def stated(honest: Sequence[float], base_rate: Sequence[float], power: float) ->
 
 
 def accused(bot: Bot, bots: int, size: int, seed: int) -> float:
-    """Return the share of bots that were accused up to a size; a verdict once reached stays."""
+    """Return the share of bots that read an error at any time up to a size."""
     chance = random.Random(seed)
-    return sum(bot(chance, size)(size).finding not in UNJUDGED for _ in range(bots)) / bots
+    # An error that is found is shown for so many answers, so that none lies between two of these looks.
+    looks = [*range(SHOWN, size, SHOWN), size]
+    judges = (bot(chance, size) for _ in range(bots))
+    return sum(any(judge(look).finding in ERRORS for look in looks) for judge in judges) / bots
+
+
+def reading(bot: Bot, bots: int, size: int, seed: int) -> dict[Finding, float]:
+    """Return what share of bots reads what after so many answers."""
+    chance = random.Random(seed)
+    counts = Counter(bot(chance, size)(size).finding for _ in range(bots))
+    return {finding: counts[finding] / bots for finding in Finding}
 
 
 def rows() -> dict[str, Bot]:
@@ -89,7 +108,16 @@ def rows() -> dict[str, Bot]:
         "three chances, 2 times too sure": chances_bot(2.0, pairs),
         "three chances, 3 times too sure": chances_bot(3.0, pairs),
         "three chances, half as sure": chances_bot(0.5, pairs),
+        "three chances, the base rate each time": chances_bot(0.0, pairs),
+        "90% ranges: 40% for 20 answers, then 90%": ranges_bot(BETS_90, _then(0.4, 0.9)),
+        "90% ranges: 90% for 280 answers, then 40%": ranges_bot(BETS_90, _then(0.9, 0.4, 280)),
+        "50% ranges: 90% for 20 answers, then 50%": ranges_bot(BETS_50, _then(0.9, 0.5)),
+        "three chances: 4 times too sure for 20 answers, then honest": chances_bot(_then(4.0, 1.0), pairs),
     }
+
+
+def _then(first: float, later: float, answers: int = BAD) -> Course:
+    return lambda answer: first if answer < answers else later
 
 
 def main() -> None:
@@ -99,12 +127,14 @@ def main() -> None:
     parser.add_argument("--bots", type=int, default=400)
     asked = parser.parse_args()
 
-    print(f"seed {asked.seed}, {asked.bots} bots a row; accused at any time within so many answers, in percent")
-    print("| bot | " + " | ".join(map(str, SIZES)) + " |")
-    print("|---|" + "---|" * len(SIZES))
+    print(f"seed {asked.seed}, {asked.bots} bots a row: how many read an error after so many answers, in percent")
+    print("| bot | " + " | ".join(map(str, SIZES)) + " | ever | base rate |")
+    print("|---|" + "---|" * (len(SIZES) + 2))
     for name, bot in rows().items():
-        shares = [f"{100 * accused(bot, asked.bots, size, asked.seed):.1f}" for size in SIZES]
-        print(f"| {name} | " + " | ".join(shares) + " |", flush=True)
+        read = [reading(bot, asked.bots, size, asked.seed) for size in SIZES]
+        shares = [sum(of[error] for error in ERRORS) for of in read]
+        shares += [accused(bot, asked.bots, SIZES[-1], asked.seed), read[-1][Finding.BASE_RATE]]
+        print(f"| {name} | " + " | ".join(f"{100 * share:.1f}" for share in shares) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -226,7 +226,7 @@ def test_every_asset_that_pages_ask_for_is_published() -> None:
     }
 
     scripts = (
-        *("site.css", "site.js", "charts.js", "vote.js", "docs.css", "docs.js"),
+        *("site.css", "noscript.css", "site.js", "charts.js", "vote.js", "docs.css", "docs.js"),
         *("practice.css", "practice.js", "daily.js", "you.js", "learn.js", "learn-offline.js"),
     )
     assert wanted == {f"/assets/{name}" for name in scripts} | {"/favicon.svg"}

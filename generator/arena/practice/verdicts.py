@@ -6,13 +6,18 @@ calibrated learner it gains nothing on average, so the chance that it ever grows
 they practise and whenever they look (Ville's inequality). An error is reported once the stake is so large that at most
 5 in 100 calibrated learners ever see such a report.
 
+A verdict forgives. Answers are judged in runs: a new run, with a new stake, begins after each verdict and after every
+100 answers without one, so that what was answered long ago neither accuses nor excuses. A run may accuse a part of
+those 5 in 100 only, and the parts of all runs add up to them. After a verdict the parts begin again with the first: of
+those who mend their ways, at most 5 in 100 are accused again by what they answer in the runs that begin then.
+
 The opponent spreads the stake over a few errors of plain sizes. `site/assets/practice-scores.js` computes the same.
 
 Source: G. Shafer, Testing by betting, 2021; V. Ville, Étude critique de la notion de collectif, 1939.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import exp, log
 from typing import Final
@@ -20,6 +25,11 @@ from typing import Final
 from generator.arena.scoring import LEAST_CHANCE
 
 FALSE_ALARMS: Final = 0.05  # of calibrated learners, ever, for each kind of question
+MOST_JUDGED: Final = 100  # answers of a run
+FIRST_RUN: Final = 0.6  # of the false alarms; the runs after it share the rest
+FEW: Final = 30  # answers, below which no one is said to repeat the base rate
+REPEATED: Final = 0.03  # mean distance from the base rate, 0..1, up to which an answer repeats it
+Bets = tuple[Sequence[float], Sequence[float]]  # logarithms of the bets on two opposite errors: gains, or stakes
 
 
 class Finding(StrEnum):
@@ -31,11 +41,18 @@ class Finding(StrEnum):
     TOO_WIDE = "too_wide"
     TOO_SURE = "too_sure"
     NOT_SURE_ENOUGH = "not_sure_enough"
+    BASE_RATE = "base_rate"  # no error, and no skill: the base rate was said each time
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A finding after `answers` of them; `more` is how many are missing while it is too early."""
+    """A finding, and the number of answers it is of.
+
+    Args:
+        answers: for an error the answer at which it was found; else how many the finding is of, the newest.
+        more: answers that are missing while it is too early; for an error, after which it is forgiven if it does not
+            show again.
+    """
 
     finding: Finding
     answers: int
@@ -64,24 +81,21 @@ def judge_ranges(inside: Sequence[bool], bets: RangeBets) -> Verdict:
 
     Both levels of "How far?" are judged, so each may accuse half of `FALSE_ALARMS`.
 
-    >>> judge_ranges([True] * 10, BETS_50).finding
+    >>> judge_ranges([True] * 9, BETS_50).finding
     <Finding.TOO_EARLY: 'too_early'>
-    >>> judge_ranges([False] * 10, BETS_90)
-    Verdict(finding=<Finding.TOO_NARROW: 'too_narrow'>, answers=10, more=0)
+    >>> judge_ranges([False] * 5, BETS_90)
+    Verdict(finding=<Finding.TOO_NARROW: 'too_narrow'>, answers=4, more=59)
+    >>> judge_ranges([False] * 4 + ([True] * 9 + [False]) * 10, BETS_90)
+    Verdict(finding=<Finding.NOTHING: 'nothing'>, answers=100, more=0)
     """
-    needed = log(2 / FALSE_ALARMS)
-    stakes = _Stakes(len(bets.narrow), len(bets.wide))
-
-    for held in inside:
-        stakes.add(
+    gains = (
+        (
             [_gain(share, bets.level, held=held) for share in bets.narrow],
             [_gain(share, bets.level, held=held) for share in bets.wide],
         )
-        if stakes.total() >= needed:
-            finding = Finding.TOO_NARROW if stakes.first_leads() else Finding.TOO_WIDE
-            return Verdict(finding, len(inside))
-
-    return _unproved(len(inside), RANGES_NEEDED)
+        for held in inside
+    )
+    return _judge(gains, FALSE_ALARMS / 2, (Finding.TOO_NARROW, Finding.TOO_WIDE), RANGES_NEEDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,42 +113,76 @@ def judge_chances(answers: Sequence[Chances]) -> Verdict:
     >>> judge_chances([Chances((0.98, 0.02), (0.6, 0.4), came=1)] * 5).finding
     <Finding.TOO_SURE: 'too_sure'>
     """
-    needed = log(1 / FALSE_ALARMS)
-    stakes = _Stakes(len(TOO_SURE), len(NOT_SURE))
-
-    for answer in answers:
-        stated = _bounded(answer.said)
-        base_rate = _bounded(answer.base_rate)
-        kept = log(stated[answer.came])
-        stakes.add(
-            [log(_leaned(stated, base_rate, weight)[answer.came]) - kept for weight in TOO_SURE],
-            [log(_leaned(stated, base_rate, weight)[answer.came]) - kept for weight in NOT_SURE],
-        )
-
-        if stakes.total() >= needed:
-            finding = Finding.TOO_SURE if stakes.first_leads() else Finding.NOT_SURE_ENOUGH
-            return Verdict(finding, len(answers))
-
-    return _unproved(len(answers), CHANCES_NEEDED)
+    verdict = _judge(map(_gains_on, answers), FALSE_ALARMS, (Finding.TOO_SURE, Finding.NOT_SURE_ENOUGH), CHANCES_NEEDED)
+    newest = answers[-MOST_JUDGED:]
+    if verdict.finding in _UNPROVED and len(newest) >= FEW and _distance(newest) <= REPEATED:
+        return Verdict(Finding.BASE_RATE, len(newest))
+    return verdict
 
 
-class _Stakes:
-    """What the bets on two opposite errors have grown to, as logarithms; half of the stake is on each error."""
+def _gains_on(answer: Chances) -> Bets:
+    stated = _bounded(answer.said)
+    base_rate = _bounded(answer.base_rate)
+    kept = log(stated[answer.came])
+    return (
+        [log(_leaned(stated, base_rate, weight)[answer.came]) - kept for weight in TOO_SURE],
+        [log(_leaned(stated, base_rate, weight)[answer.came]) - kept for weight in NOT_SURE],
+    )
 
-    def __init__(self, first: int, second: int) -> None:
-        self._first = [0.0] * first
-        self._second = [0.0] * second
 
-    def add(self, first: Iterable[float], second: Iterable[float]) -> None:
-        self._first = [grown + gain for grown, gain in zip(self._first, first, strict=True)]
-        self._second = [grown + gain for grown, gain in zip(self._second, second, strict=True)]
+def _distance(answers: Sequence[Chances]) -> float:
+    """Return how much of the chance lay elsewhere than in the base rate, 0..1, on average."""
+    pairs = ((said, usual) for answer in answers for said, usual in zip(answer.said, answer.base_rate, strict=True))
+    return sum(abs(said - usual) for said, usual in pairs) / 2 / len(answers)
 
-    def total(self) -> float:
-        """Return the logarithm of the whole stake."""
-        return _log_mean((_log_mean(self._first), _log_mean(self._second)))
 
-    def first_leads(self) -> bool:
-        return _log_mean(self._first) >= _log_mean(self._second)
+_UNPROVED: Final = (Finding.TOO_EARLY, Finding.NOTHING)
+
+
+def _judge(gains: Iterable[Bets], alarms: float, errors: tuple[Finding, Finding], needed: int) -> Verdict:
+    """Play the bets out, run by run, and return the newest verdict that is not forgiven.
+
+    Args:
+        gains: for each answer, by how much each bet on the first and on the second error grows, as logarithms.
+        alarms: share of calibrated learners that may ever be accused.
+        errors: what to report where the bets on the first, or on the second error have grown most.
+        needed: answers without a verdict after which an error counts as not shown.
+    """
+    error: Verdict | None = None
+    run, begin, answers = 1, 0, 0
+    stakes: Bets | None = None
+
+    for answers, gained in enumerate(gains, 1):
+        stakes = _grown(stakes, gained)
+        first, second = map(_log_mean, stakes)
+
+        if _log_mean((first, second)) >= _accuses(run, alarms):
+            error = Verdict(errors[0] if first >= second else errors[1], answers)
+            run, begin, stakes = 1, answers, None
+        elif answers - begin == MOST_JUDGED:
+            run, begin, stakes = run + 1, answers, None
+
+    since = answers - (error.answers if error else 0)
+    if since >= needed:
+        return Verdict(Finding.NOTHING, min(since, MOST_JUDGED))
+    if error is not None:
+        return replace(error, more=needed - since)
+    return Verdict(Finding.TOO_EARLY, answers, needed - answers)
+
+
+def _grown(stakes: Bets | None, gained: Bets) -> Bets:
+    """Return what the bets on two opposite errors have grown to, as logarithms; half of the stake is on each error."""
+    first, second = stakes or ([0.0] * len(gained[0]), [0.0] * len(gained[1]))
+    return (
+        [grown + gain for grown, gain in zip(first, gained[0], strict=True)],
+        [grown + gain for grown, gain in zip(second, gained[1], strict=True)],
+    )
+
+
+def _accuses(run: int, alarms: float) -> float:
+    """Return the logarithm of the stake at which a run accuses; the shares of all runs add up to 1."""
+    share = FIRST_RUN if run == 1 else (1 - FIRST_RUN) / (run * (run - 1))
+    return -log(alarms * share)
 
 
 def _log_mean(logs: Sequence[float]) -> float:
@@ -165,9 +213,3 @@ def _leaned(stated: Sequence[float], base_rate: Sequence[float], weight: float) 
     mixed = [chance**weight * base ** (1 - weight) for chance, base in zip(stated, base_rate, strict=True)]
     total = sum(mixed)
     return tuple(chance / total for chance in mixed)
-
-
-def _unproved(answers: int, needed: int) -> Verdict:
-    if answers < needed:
-        return Verdict(Finding.TOO_EARLY, answers, needed - answers)
-    return Verdict(Finding.NOTHING, answers)
