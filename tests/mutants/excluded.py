@@ -40,8 +40,8 @@ EXCLUDED: Final = (
     Excluded("generator/arena/beta.py", "CLOSE: Final = 1e-15", ENDS_BY_ITSELF),
     Excluded("generator/arena/beta.py", "change - 1.0", ENDS_BY_ITSELF),
     Excluded("generator/arena/beta.py", "_TINY: Final = 1e-300", "stands for a zero; any number as small does"),
-    Excluded("generator/arena/games.py", 'HOURS: Final = "hours"', "every place takes it from here, and none stores it"),
-    Excluded("generator/arena/games.py", 'ROUNDS: Final = "rounds"', "every place takes it from here, and none stores it"),
+    Excluded("generator/arena/games.py", 'HOURS: Final = "hours"', "every place reads it here, and none stores it"),
+    Excluded("generator/arena/games.py", 'ROUNDS: Final = "rounds"', "every place reads it here, and none stores it"),
     Excluded(
         "generator/arena/ladders/sums.py",
         '"partition": {"4h": _counted(sums.partition)}',
