@@ -29,6 +29,17 @@ class KnownState(NamedTuple):
         """Whether anything was known."""
         return self != KnownState()
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether both axes were known.
+
+        >>> KnownState(VolatilityWord.NORMAL, MarketSide.RISING).is_whole
+        True
+        >>> KnownState(VolatilityWord.NORMAL).is_whole, KnownState(side=MarketSide.RISING).is_whole
+        (False, False)
+        """
+        return self.volatility is not VolatilityWord.UNKNOWN and self.side is not MarketSide.UNKNOWN
+
     def followed_by(self, volatility: VolatilityWord, side: MarketSide) -> "KnownState":
         """Return what is known after a tick.
 
