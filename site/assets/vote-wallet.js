@@ -96,9 +96,9 @@ export function start(place, { prepared, relay, remember, element, ownVote, Said
   async function send(signed, round, said) {
     say("sending", "Sending the vote …");
     try {
-      const { txid } = await relay("", { "X-Ballot": signed });
-      remember(round, said, txid);
-      say("sent", `Sent: transaction ${txid}.`);
+      const sent = await relay("", { "X-Ballot": signed });
+      remember(round, said, sent);
+      say("sent", `Sent: transaction ${sent.txid}.`);
     } catch (error) {
       offer("Send again", () => send(signed, round, said));
       throw error;

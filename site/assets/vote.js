@@ -1,34 +1,18 @@
 // One tap votes: with a key of this browser, which never leaves it. The gateway of this site prepares the ballot and takes
 // it signed. What was voted is kept here, and looked up in what the site publishes. A wallet can vote instead.
 import { addTo100 } from "./chances.js";
-import { now } from "./clock.js";
+import { inOrder, keptVotes, lookUp, remember, sentence, SIDES, WORDS } from "./kept-votes.js";
 import { keyOfThisBrowser, off, RELAY, relay, Said, signed, voterOf, WordsAlone } from "./vote-key.js";
 
-const CONSENSUS = "/api/human-consensus.php";
-const LESSONS = "/api/teacher-lessons.php";
-const KEPT = "emi-votes";
 const CHANGES = "emi-changes";
-const MOST_KEPT = 500;
-const COUNT_MS = 120_000; // after the close, by when the count of a round that runs is published
 const FEW = 30; // fewer rounds say nothing about skill
-const WORDS = { BULLISH: "up", NEUTRAL: "small move", BEARISH: "down" };
-const LEANING = {
-  BULLISH: "a little more likely up",
-  NEUTRAL: "a small move a little more likely",
-  BEARISH: "a little more likely down",
-}; // what one tap says
-const TAPS = new Set(["40,33,27", "30,40,30", "27,33,40"]); // what one tap sends
 const WORST = 2; // the Brier score of who was sure and wrong
-const SIDES = ["BULLISH", "NEUTRAL", "BEARISH"]; // in the order of every vote's chances
-const CAME = { BULLISH: "up", NEUTRAL: "small move", BEARISH: "down" };
 
 function element(name, words, about = {}) {
   const made = Object.assign(document.createElement(name), about);
   if (words) made.textContent = words;
   return made;
 }
-
-const at = (time) => time.slice(11, 16);
 
 let changed = {};
 
@@ -57,114 +41,15 @@ function prepared(voter, round, { choice, chances }, way) {
   return relay(`?${new URLSearchParams({ voter, round, ...said, way, change })}`);
 }
 
-// What was voted here
+// What is said
 
-function votes() {
-  try {
-    return JSON.parse(localStorage.getItem(KEPT)) || [];
-  } catch {
-    return [];
-  }
-}
-
-function keep(all) {
-  try {
-    localStorage.setItem(KEPT, JSON.stringify(all.slice(-MOST_KEPT)));
-  } catch {
-    unkeptVotes = all;
-  }
-}
-
-let unkeptVotes = [];
-const mine = () => (unkeptVotes.length ? unkeptVotes : votes());
-
-function remember({ round, asset, start, end }, { choice, chances }, txid) {
-  keep([...mine().filter((one) => one.round !== round), { round, asset, start, end, choice, chances, txid }]);
+function remembered(...vote) {
+  remember(...vote);
   show();
 }
 
-const json = async (path) => (await fetch(path, { cache: "no-cache" })).json();
-
-// Whether a vote is among the counted ballots, which are published when its round goes live; of many ballots in parts.
-async function isCounted(vote) {
-  for (let part = 1, of = 1; part <= of; part += 1) {
-    const sheet = await json(`/files/ballots/${vote.round}${part === 1 ? "" : `.${part}`}.json`);
-    if (sheet.ballots.some((row) => row.txid === vote.txid)) return true;
-    of = sheet.parts || 1;
-  }
-  return false;
-}
-
-const total = (counts) => counts.bullish + counts.neutral + counts.bearish;
-
-const inOrder = ({ up, neutral, down }) => [up, neutral, down];
-
-// What the brain had sealed of a round: its word where it made a call, else none, the chances it gave and the base rate.
-function brainOf(forecast) {
-  if (!forecast) return null;
-  const { call, prediction, probabilities, base_rate: base } = forecast;
-  return { said: call === "none" ? null : prediction, chances: probabilities, base };
-}
-
-async function look() {
-  const due = mine().filter((vote) => (!vote.came || vote.brain === undefined) && now() > Date.parse(vote.start));
-  if (!due.length) return;
-  const { round, human_consensus: live, simulated_votes: simulated } = await json(CONSENSUS);
-  const over = due.some((vote) => vote.round !== round?.round_id && now() - Date.parse(vote.start) > COUNT_MS);
-  const { rounds: rows = [] } = over ? await json("/arena/rounds.json") : {};
-  const { latest_lessons: lessons = [] } = over ? await json(LESSONS) : {};
-  for (const vote of due) {
-    const row = rows.find((one) => one.round_id === vote.round);
-    const real = row
-      ? total(row.votes) - total(row.simulated_votes)
-      : round?.round_id === vote.round
-        ? live.total - simulated
-        : null;
-    if (real !== null && vote.counted === undefined) vote.counted = real > 0 && (await isCounted(vote));
-    if (!row) continue;
-    const lesson = lessons.find((one) => one.round_id === vote.round);
-    Object.assign(vote, {
-      came: row.outcome || "VOID",
-      reason: row.void_reason,
-      moved: row.change_bps,
-      brain: brainOf(row.forecast),
-    });
-    Object.assign(vote, { lesson: lesson?.point, chapter: lesson?.chapter });
-  }
-  keep(mine().map((vote) => due.find((one) => one.round === vote.round) || vote));
-}
-
-// What is said
-
-function outcome(vote) {
-  if (vote.came === "VOID") return `The round is void: ${vote.reason}.`;
-  const moved = `${vote.moved > 0 ? "+" : ""}${(vote.moved / 100).toFixed(3)}%`;
-  const came = `${CAME[vote.came][0].toUpperCase()}${CAME[vote.came].slice(1)} (${moved})`;
-  if (vote.chances) return `${came}: you had given it ${vote.chances[SIDES.indexOf(vote.came)]}%.`;
-  return `${came}: ${vote.came === vote.choice ? "right" : "wrong"}.`;
-}
-
-// The word of one tap and its chances, or the chances alone: where two are largest, no word says what was meant.
-function saidBy({ choice, chances, asset }) {
-  if (!chances) return `You said ${WORDS[choice]} for ${asset}`;
-  const [up, small, down] = chances;
-  const given = `up ${up}%, small move ${small}%, down ${down}%`;
-  return TAPS.has(chances.join())
-    ? `You said “${LEANING[choice]}” for ${asset} (${given})`
-    : `You gave ${asset} ${given}`;
-}
-
-function sentence(vote) {
-  const said = `${saidBy(vote)}, ${at(vote.start)} to ${at(vote.end)} UTC.`;
-  if (vote.came === "VOID") return `${said} ${outcome(vote)}`;
-  if (vote.counted === false) return `${said} It is not among the votes that were counted at the close.`;
-  if (vote.came) return `${said} ${outcome(vote)}`;
-  if (vote.counted) return `${said} Counted. The result follows at ${at(vote.end)}.`;
-  const closed = now() - Date.parse(vote.start);
-  if (closed > COUNT_MS) return `${said} Votes are closed, and no count has been published: it may never have begun.`;
-  if (closed > 0) return `${said} Votes are closed; the count is published within a minute.`;
-  return `${said} It is counted when votes close at ${at(vote.start)}. To change it, press another answer.`;
-}
+// Of the round that takes votes.
+const changeable = (vote) => `${sentence(vote)} To change it, press another answer.`;
 
 // The brain next to the voter: what it had said, whether that came, and the chances it gave.
 function opponent({ brain, came }) {
@@ -296,7 +181,7 @@ function tally(all) {
   const count = `Your votes so far: right in ${right} of ${n} ${n === 1 ? "round" : "rounds"}.`;
   if (n < FEW) return `${count} Fewer than ${FEW} say nothing about skill.`;
   const came = (outcome) => scored.filter((vote) => vote.came === outcome).length,
-    most = Math.max(...Object.keys(CAME).map(came));
+    most = Math.max(...SIDES.map(came));
   const z = 1.96 ** 2,
     mid = (right + z / 2) / (n + z),
     half = (1.96 / (n + z)) * Math.sqrt((right * (n - right)) / n + z / 4);
@@ -314,7 +199,7 @@ let asked = ""; // the round that was asked about
 let pressed = ""; // the round in which a button was pressed: what was said after that stays
 
 function show() {
-  const all = mine(),
+  const all = keptVotes(),
     box = document.getElementById("votes"),
     place = document.getElementById("my-votes");
   const open = box && all.find((vote) => vote.round === box.dataset.round);
@@ -323,7 +208,7 @@ function show() {
     const isPressed = open?.chances ? open.chances.join() === button.dataset.chances : open?.choice === button.value;
     button.setAttribute("aria-pressed", String(isPressed));
   });
-  if (open) state(sentence(open));
+  if (open) state(changeable(open));
   else if (shown !== box?.dataset.round) state(known);
   shown = box?.dataset.round;
   const others = all.filter((vote) => vote !== open).reverse();
@@ -346,8 +231,8 @@ const pressedVote = (button) => ({ choice: button.value, chances: button.dataset
 async function send(key, { round, asset, start, end }, said) {
   const voter = await voterOf(key);
   const { transaction } = await prepared(voter, round, said, "free");
-  const { txid } = await relay("", { "X-Ballot": await signed(key, transaction) });
-  remember({ round, asset, start, end }, said, txid);
+  const sent = await relay("", { "X-Ballot": await signed(key, transaction) });
+  remembered({ round, asset, start, end }, said, sent);
 }
 
 async function cast(said, isTap) {
@@ -375,7 +260,7 @@ async function cast(said, isTap) {
 
 function follow() {
   show();
-  look()
+  lookUp()
     .then(show)
     .catch(() => {}); // offline: asked again with the next release
 }
@@ -444,7 +329,7 @@ const wallet = document.getElementById("wallet-vote");
 wallet?.parentElement.addEventListener(
   "toggle",
   async () => {
-    (await import("./vote-wallet.js")).start(wallet, { prepared, relay, remember, element, ownVote, Said });
+    (await import("./vote-wallet.js")).start(wallet, { prepared, relay, remember: remembered, element, ownVote, Said });
   },
   { once: true },
 );
