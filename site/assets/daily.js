@@ -1,5 +1,6 @@
 // The daily question: two ranges of Bitcoin's move set on its picture, signed with this browser's key, and their score.
 // What was answered is kept here, and looked up in what the site publishes.
+import { ownHour } from "./clock.js";
 import { Column, dollars, ENDS, priceAt } from "./daily-column.js";
 import { element, percent, say } from "./practice-draw.js";
 import { howFarScore, isInside } from "./practice-scores.js";
@@ -119,8 +120,9 @@ async function answer() {
   button.disabled = false;
 }
 
+const own = () => ownHour(about().closes);
 const counted = () =>
-  `Your answer counts at ${about().closed}, in percent of the price then. To change it, press again.`;
+  `Your answer counts at ${about().closed}${own() && ` (${own()})`}, in percent of the price then. To change it, press again.`;
 
 function showState() {
   if (mine(about().question)?.txid) say(state, counted());

@@ -26,6 +26,7 @@ import {
   wilson,
 } from "./practice-draw.js";
 import { now } from "./clock.js";
+import { isCopyDue, noteCopy } from "./keep-copy.js";
 import { showChart } from "./practice-random.js";
 import { reminder, save } from "./reminder.js";
 
@@ -48,6 +49,7 @@ const sliders = document.getElementById("practice-sliders");
 const result = document.getElementById("practice-result");
 const form = document.getElementById("practice-form");
 const button = document.getElementById("practice-answer");
+const keptNote = document.getElementById("practice-kept");
 
 let record = kept();
 let question = "how_far";
@@ -70,8 +72,10 @@ function kept() {
 function keep() {
   try {
     localStorage.setItem(KEPT, JSON.stringify(record));
+    if (isCopyDue("record", record.answers.length))
+      say(keptNote, "Keep a copy, Save record: a browser may delete it, Safari after a week without a visit.");
   } catch {
-    say(document.getElementById("practice-kept"), "This browser keeps nothing: save your record before you leave.");
+    say(keptNote, "This browser keeps nothing: save your record before you leave.");
   }
 }
 
@@ -492,6 +496,7 @@ document.getElementById("practice-start-random").addEventListener("click", () =>
 
 document.getElementById("practice-export").addEventListener("click", () => {
   save(new Blob([JSON.stringify(record, null, 1)], { type: "application/json" }), "emi-practice-record.json");
+  noteCopy("record");
 });
 document.getElementById("practice-remind").addEventListener("click", () => {
   // At the hour at which it was asked for.
@@ -519,6 +524,12 @@ picked.addEventListener("change", async () => {
   }
   picked.value = "";
 });
+
+// The part for a teacher is read by few.
+const forClass = document.getElementById("class");
+const openClass = () => forClass.open && import("./class-sheet.js");
+forClass.addEventListener("toggle", openClass);
+openClass();
 
 if (location.hash.slice(1) in QUESTIONS) choose(location.hash.slice(1)); // chapters of Learn name a kind
 show();

@@ -110,7 +110,8 @@
     });
     all("[data-local]").forEach(function (place) {
       var moment = new Date(place.dataset.local);
-      place.textContent = "Votes close at " + moment.toLocaleTimeString([], { timeStyle: "short" }) + " your time.";
+      var hour = two(moment.getHours()) + ":" + two(moment.getMinutes());
+      place.textContent = place.dataset.what + " at " + hour + " your time.";
     });
   }
 

@@ -2,6 +2,7 @@
 // it signed. What was voted is kept here, and looked up in what the site publishes. A wallet can vote instead.
 import { addTo100 } from "./chances.js";
 import { inOrder, keptVotes, lookUp, remember, sentence, SIDES, WORDS } from "./kept-votes.js";
+import { isCopyDue, saveKey } from "./keep-copy.js";
 import { keyOfThisBrowser, off, RELAY, relay, Said, signed, voterOf, WordsAlone } from "./vote-key.js";
 
 const CHANGES = "emi-changes";
@@ -222,7 +223,17 @@ function show() {
     tally(all),
   ].filter(Boolean);
   const rest = lines.map((words) => element("p", words, { className: "small" }));
-  place.replaceChildren(...(last ? [card(last)] : []), ...rest);
+  const offer = isCopyDue("key", all.length) ? [copyOffer()] : [];
+  place.replaceChildren(...(last ? [card(last)] : []), ...rest, ...offer);
+}
+
+// A key that a browser deletes is a record that no one can continue.
+function copyOffer() {
+  const made = element("p", "Keep a copy of your key: a browser may delete it, Safari after a week without a visit. ");
+  const button = element("button", "Save key", { type: "button" });
+  button.addEventListener("click", () => saveKey().then(show));
+  made.append(button);
+  return made;
 }
 
 // What one press says. A round that opened before the service took chances is voted in by the word alone.

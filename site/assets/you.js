@@ -1,8 +1,11 @@
-// The record of one address, from the files of what voters said, and the key of this browser as a file.
+// What this browser said, at once; then the record of its address, or of another, from the files of what voters said; and
+// the key of this browser as a file.
 import { sha512_256 } from "./buyer-hash.js";
 import { diagram, element, mean, percent, say, wilson } from "./practice-draw.js";
-import { save } from "./reminder.js";
-import { keptKey, keyFile, takeKey, voterOf } from "./vote-key.js";
+import { hour, now } from "./clock.js";
+import { isPending, keptVotes, lookUp, sentence } from "./kept-votes.js";
+import { isCopyDue, saveKey } from "./keep-copy.js";
+import { keptKey, takeKey, voterOf } from "./vote-key.js";
 
 const LIST = "/arena/voters.json";
 const TEACHER = "/api/teacher-lessons.php";
@@ -29,6 +32,73 @@ function addressOf(publicKeyHex) {
     .match(/.{1,5}/g)
     .map((five) => BASE32[Number.parseInt(five.padEnd(5, "0"), 2)])
     .join("");
+}
+
+// ----- what this browser said
+
+const DAILY = "emi-daily";
+const DAY_MS = 86_400_000;
+
+function dailyAnswers() {
+  try {
+    const found = JSON.parse(localStorage.getItem(DAILY));
+    return Array.isArray(found) ? found.filter((one) => one.txid) : [];
+  } catch {
+    return [];
+  }
+}
+
+// The question of a day, BTC-DAILY-20261124, closes at 12:00 of the next day and is measured at 13:00 of the day after.
+function dailyLine({ question, ends, counted }) {
+  const asked = Date.parse(question.slice(-8).replace(/(....)(..)(..)/, "$1-$2-$3T12:00:00Z"));
+  const [closes, measured] = [asked + DAY_MS, asked + 2 * DAY_MS + DAY_MS / 24];
+  const day = (time) => new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
+  const at = (time) => `${hour(time)} on ${day(time)}`;
+  const range = (low, high) => `${percent(ends[low] / 100)} to ${percent(ends[high] / 100)}`;
+
+  const said = `The daily question of ${day(asked)}: half ${range("low_50", "high_50")}, nine in ten ${range("low_90", "high_90")}.`;
+  let came = `Answers close at ${at(closes)}; the result follows at ${at(measured)}.`;
+  if (now() > closes) came = `The result follows at ${at(measured)}.`;
+  if (now() > measured) came = "It has ended.";
+  if (counted === false) came = "It is not among the answers that were counted at the close; why is not published.";
+  return { time: measured, isPending: counted !== false && now() <= measured, words: `${said} ${came}` };
+}
+
+// What is pending first, the next result before the others; then what has ended, the newest first.
+function saidHere() {
+  const votes = keptVotes().map((vote) => ({
+    time: Date.parse(vote.end),
+    isPending: isPending(vote),
+    words: sentence(vote),
+  }));
+  const all = [...votes, ...dailyAnswers().map(dailyLine)];
+  const pending = all.filter((one) => one.isPending).sort((one, other) => one.time - other.time);
+  const ended = all.filter((one) => !one.isPending).sort((one, other) => other.time - one.time);
+  return { pending, ended };
+}
+
+function listOf(lines) {
+  const list = element("ul", "");
+  list.append(...lines.map(({ words }) => element("li", words)));
+  return list;
+}
+
+function nothing() {
+  const words = element("p", "Nothing yet. ", { className: "empty" });
+  words.append(element("a", "Vote in the next hour", { href: "/arena/" }), " or answer ");
+  words.append(element("a", "the question of the day", { href: "/arena/daily/" }), ".");
+  return [words];
+}
+
+function showHere() {
+  const { pending, ended } = saidHere();
+  const parts = [];
+  if (pending.length) parts.push(element("h3", "Waiting for a result"), listOf(pending));
+  if (ended.length) parts.push(element("h3", "Ended"), listOf(ended.slice(0, SHOWN)));
+  if (ended.length > SHOWN) parts.push(element("p", `The newest ${SHOWN} of ${ended.length}.`, { className: "small" }));
+  say(document.getElementById("you-here"), ...(parts.length ? parts : nothing()));
+  const isDue = isCopyDue("key", pending.length + ended.length);
+  if (isDue) say(about, "Keep a copy: a browser may delete the key, Safari after a week without a visit.");
 }
 
 async function fetched(path) {
@@ -178,7 +248,7 @@ function shown(address, rows, list, place) {
   }
   parts.push(table(rows.slice(-SHOWN).reverse()));
   say(figures, ...parts);
-  say(state, element("p", `${rows.length} votes and answers of ${address}.`));
+  say(state, `${rows.length} votes and answers of ${address}.`);
 }
 
 function largest([up, neutral, down]) {
@@ -187,16 +257,14 @@ function largest([up, neutral, down]) {
 }
 
 async function show(address) {
-  document.getElementById("you-record").hidden = true;
-  if (!ADDRESS.test(address))
-    return say(state, element("p", "An address has 58 capital letters and digits from 2 to 7."));
+  say(figures);
+  document.getElementById("you-record").hidden = false;
+  if (!ADDRESS.test(address)) return say(state, "An address has 58 capital letters and digits from 2 to 7.");
   try {
     const list = await fetched(LIST);
     const rows = await rowsOf(address, list);
-    if (!rows.length)
-      return say(state, element("p", `Nothing of ${address} has ended yet. A vote appears here once its round has.`));
+    if (!rows.length) return say(state, `Nothing of ${address} has ended yet. A vote is added once its round has.`);
     const { leaderboard } = await fetched(TEACHER).catch(() => ({}));
-    document.getElementById("you-record").hidden = false;
     shown(
       address,
       rows,
@@ -204,7 +272,7 @@ async function show(address) {
       leaderboard?.places?.find((one) => one.voter === address),
     );
   } catch {
-    say(state, element("p", "The record cannot be read now. Try again once you are online."));
+    say(state, "The record cannot be read now. Try again once you are online.");
   }
 }
 
@@ -215,11 +283,17 @@ async function mine() {
   return key ? addressOf(await voterOf(key)) : null;
 }
 
-function follow() {
-  const address = decodeURIComponent(location.hash.slice(1));
-  if (!address) return;
-  form.elements.address.value = address;
-  show(address);
+// The record of the address after the #, else of this browser's own.
+async function follow() {
+  const other = decodeURIComponent(location.hash.slice(1));
+  if (other) {
+    document.getElementById("you-other").open = true;
+    form.elements.address.value = other;
+    return show(other);
+  }
+  const own = await mine().catch(() => null);
+  if (own) return show(own);
+  document.getElementById("you-record").hidden = true;
 }
 
 form.addEventListener("submit", (event) => {
@@ -228,19 +302,16 @@ form.addEventListener("submit", (event) => {
   if (location.hash.slice(1) === address) show(address);
   else location.hash = address;
 });
-document.getElementById("you-mine").addEventListener("click", async () => {
-  const address = await mine();
-  if (address) location.hash = address;
-  else say(state, element("p", "This browser has no key yet. It is made with your first vote."));
+document.getElementById("you-mine").addEventListener("click", () => {
+  form.elements.address.value = "";
+  history.pushState(null, "", location.pathname);
+  follow();
 });
 document.getElementById("you-keep").addEventListener("click", async () => {
-  const key = await keptKey();
-  const file = key && (await keyFile(key));
-  if (file) save(file, "emi-voter-key.json");
-  const text = key
+  const text = (await keptKey())
     ? "This key was made before keys could be kept as files; it stays in this browser."
     : "This browser has no key yet.";
-  say(about, file ? "Saved. Who has the file votes as you." : text);
+  say(about, (await saveKey()) ? "Saved. Who has the file votes as you." : text);
 });
 const picked = document.getElementById("you-file");
 document.getElementById("you-bring").addEventListener("click", () => picked.click());
@@ -248,7 +319,8 @@ picked.addEventListener("change", async () => {
   try {
     await takeKey(await picked.files[0].text());
     say(about, "This browser votes with that key now.");
-    location.hash = await mine();
+    history.pushState(null, "", location.pathname);
+    await follow();
   } catch {
     say(about, "This file holds no such key. Nothing was changed.");
   }
@@ -256,4 +328,9 @@ picked.addEventListener("change", async () => {
 });
 window.addEventListener("hashchange", follow);
 for (const part of document.querySelectorAll("main .needs-script")) part.hidden = part.id === "you-record";
+showHere();
+document.addEventListener("emi:clock", showHere);
+lookUp()
+  .then(showHere)
+  .catch(() => {}); // offline: what is kept stays as it is
 follow();

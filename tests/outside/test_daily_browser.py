@@ -2,10 +2,11 @@
 
 import http.server
 import json
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -163,14 +164,44 @@ def test_a_voter_sees_scores_intervals_luck_and_no_place(browser: Browser, origi
     expect(page.locator("#you-figures tbody tr")).to_have_count(10)
 
 
+def test_what_this_browser_said_is_there_before_the_network_answers_and_pending_first(
+    browser: Browser, origin: str
+) -> None:
+    today = datetime.now(UTC)
+    begin = (today + timedelta(hours=1)).replace(minute=0, second=0, microsecond=0)
+    vote = {
+        "round": f"BTC-{begin:%Y%m%d-%H0000}",
+        "asset": "BTC",
+        "start": f"{begin:%Y-%m-%dT%H:%M:%SZ}",
+        "end": f"{begin + timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}",
+        "choice": "BULLISH",
+        "chances": [55, 30, 15],
+        "txid": "T",
+    }
+    context = browser.new_context(timezone_id="Europe/Berlin")
+    context.add_init_script(f"localStorage.setItem('emi-votes', JSON.stringify({json.dumps([vote])}))")
+    context.add_init_script(f"localStorage.setItem('emi-daily', JSON.stringify({json.dumps(KEPT)}))")
+    context.route(re.compile(r"/(api|files|arena/(voters|rounds|daily))[./]"), lambda _route: None)  # never answered
+    page = opened(context, origin, "/arena/you/")
+
+    here = page.locator("#you-here")
+    expect(here.locator("h3").first).to_have_text("Waiting for a result")
+    result = (begin + timedelta(hours=1)).astimezone(ZoneInfo("Europe/Berlin"))
+    expect(here.locator("li").first).to_contain_text("You gave BTC up 55%, small move 30%, down 15%")
+    expect(here.locator("li").first).to_contain_text(f"({result:%H:%M} your time)")
+    expect(here.locator("li").last).to_contain_text("The daily question of")
+    expect(page.locator("#you-form")).to_be_hidden()
+
+
 def test_a_key_kept_as_a_file_votes_from_another_browser(browser: Browser, origin: str, tmp_path: Path) -> None:
     first = opened(browser.new_context(), origin, "/arena/you/")
     first.evaluate("import('/assets/vote-key.js').then((keys) => keys.keyOfThisBrowser()).then(() => null)")
     with first.expect_download() as download:
         first.locator("#you-keep").click()
     download.value.save_as(tmp_path / "key.json")
-    first.locator("#you-mine").click()
-    said = first.locator("#you-state p").inner_text()
+    first.reload()
+    expect(first.locator("#you-state")).to_contain_text("Nothing of")
+    said = first.locator("#you-state").inner_text()
 
     other = opened(browser.new_context(), origin, "/arena/you/")
     other.set_input_files("#you-file", tmp_path / "key.json")

@@ -1,5 +1,6 @@
 """Practice in a browser, by keyboard and on a phone; its scores and verdicts are those of the program."""
 
+import csv
 import http.server
 import json
 import random
@@ -387,6 +388,39 @@ def test_the_sheet_of_a_month_is_made_as_the_shipped_one_is(browser: Browser, or
     assert page.locator(".practice-sheet .practice-picture").count() == len(shipped) == 10
     page.goto(f"{origin}{PATH}?month=2020-01#class")
     expect(page.locator("#class-month")).to_contain_text("no sheet of that month")
+
+
+def test_a_teacher_gets_a_table_and_a_file_of_what_the_class_answered(
+    browser: Browser, origin: str, tmp_path: Path
+) -> None:
+    page = opened(browser.new_context(accept_downloads=True), origin)
+    for _ in range(3):
+        page.locator("#practice-answer").click()
+        expect(page.locator("#practice-result")).to_contain_text("Your score")
+        page.locator("#practice-answer").click()
+        expect(page.locator("#practice-result")).to_be_empty()
+    expect(page.locator("#practice-kept")).to_contain_text("Keep a copy")
+    with page.expect_download() as saved:
+        page.locator("#practice-export").click()
+    pupils = [tmp_path / f"{name}.json" for name in ("Anna", "Ben")]
+    for file in pupils:
+        saved.value.save_as(file)
+    (tmp_path / "homework.json").write_text("{}")
+
+    page.locator("#class summary").first.click()
+    page.locator("#class-files").set_input_files([*pupils, tmp_path / "homework.json"])
+    expect(page.locator("#class-answers tbody tr")).to_have_count(2)
+    expect(page.locator("#class-answers tbody tr").first).to_contain_text("Anna")
+    expect(page.locator("#class-state")).to_have_text("2 records. 1 of the files is none.")
+    with page.expect_download() as sheet:
+        page.locator("#class-answers button").click()
+    sheet.value.save_as(tmp_path / "class.csv")
+
+    with (tmp_path / "class.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    kept = json.loads(pupils[0].read_text())["answers"]
+    assert [row["pupil"] for row in rows] == ["Anna"] * 3 + ["Ben"] * 3
+    assert [float(row["score"]) for row in rows] == [answer["score"] for answer in kept] * 2
 
 
 def test_a_chapter_leads_to_its_kind_of_question(browser: Browser, origin: str) -> None:

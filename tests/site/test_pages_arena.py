@@ -32,7 +32,7 @@ def nothing_yet() -> PageView:
     return view(SourceMode.LIVE, known=False, empty=True)
 
 
-SCRIPT = Path(__file__).parents[2] / "site" / "assets" / "vote.js"
+SCRIPT = Path(__file__).parents[2] / "site" / "assets" / "kept-votes.js"
 EMPTY = view(SourceMode.LIVE, known=False, empty=True)
 
 

@@ -44,6 +44,7 @@ class Daily(NamedTuple):
     help: str
     question_id: str
     closes: str
+    closes_at: str
     commitment: str | None
     next: str
     now: str
@@ -75,6 +76,7 @@ def daily_view(ctx: Tick) -> Daily:
         help=HELP,
         question_id=open_question.question_id if open_question else "",
         closes=_time(open_question.closes_ms, now_ms) if open_question else "",
+        closes_at=iso(open_question.closes_ms) if open_question else "",
         commitment=open_question.commitment if open_question else None,
         next=iso(_next_asked_ms(now_ms) + 5 * MINUTE_MS),
         now=now_words(open_question, now_ms),

@@ -90,8 +90,9 @@ class LandingPage(NamedTuple):
 
 
 class ArenaPage(NamedTuple):
-    """The Arena."""
+    """The Arena: the question of the day, and the round of the hour."""
 
+    daily: Daily
     live: LiveView | None
     crowd: HumanConsensusResponse
     network: Network
@@ -204,6 +205,7 @@ def _record(_page: SitePage, view: PageView) -> RecordPage:
 
 def _arena(_page: SitePage, view: PageView) -> ArenaPage:
     return ArenaPage(
+        daily=daily_view(view.ctx),
         live=live_view(view.ctx, view.bodies.shared_intelligence.price),
         crowd=view.bodies.human_consensus,
         network=NETWORKS[view.ctx.site.network],
