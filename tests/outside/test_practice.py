@@ -416,8 +416,8 @@ def test_a_teacher_gets_a_table_and_a_file_of_what_the_class_answered(
         page.locator("#class-answers button").click()
     sheet.value.save_as(tmp_path / "class.csv")
 
-    with (tmp_path / "class.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
+    with (tmp_path / "class.csv").open(encoding="utf-8-sig", newline="") as lines:
+        rows = list(csv.DictReader(lines))
     kept = json.loads(pupils[0].read_text())["answers"]
     assert [row["pupil"] for row in rows] == ["Anna"] * 3 + ["Ben"] * 3
     assert [float(row["score"]) for row in rows] == [answer["score"] for answer in kept] * 2
