@@ -44,9 +44,13 @@ class CrowdSums:
     brain_log: int = 0  # times 10^9
 
     def plus(self, played: Round, sums: ChanceSums) -> CrowdSums:
-        """Score the chances of one resolved round; a round without them, or without a forecast, changes nothing."""
+        """Score the chances of one resolved round.
+
+        A round without them, or without a forecast of the brain that they can be compared with, changes nothing.
+        """
         chances = mean_chances(sums)
-        if chances is None or played.outcome is None or played.probabilities is None or played.base_rate is None:
+        brain = played.compared
+        if chances is None or played.outcome is None or brain is None or played.base_rate is None:
             return self
 
         place = ORDER.index(played.outcome)
@@ -54,8 +58,8 @@ class CrowdSums:
             votes=self.votes + sums.votes,
             brier=self.brier.plus(brier_e8(chances, place), brier_e8(played.base_rate, place)),
             log=self.log.plus(log_e9(chances[place]), log_e9(played.base_rate[place])),
-            brain_brier=self.brain_brier + brier_e8(played.probabilities, place),
-            brain_log=self.brain_log + log_e9(played.probabilities[place]),
+            brain_brier=self.brain_brier + brier_e8(brain, place),
+            brain_log=self.brain_log + log_e9(brain[place]),
         )
 
     def scores(self) -> CrowdRecord:

@@ -8,10 +8,12 @@ from typing import Any, Final
 from generator.arena.ballots import BallotFile
 from generator.arena.life import Forecaster
 from generator.arena.outcome import PricePoint
+from generator.arena.scores import published_triple
 from generator.arena.state import RegimeRow
 from generator.brain.forecast import Forecast
 from generator.catalog.text.lessons import HoursOnRecord
 from generator.values.ranges import RangeForecast
+from generator.values.rounds import Triple
 
 UNSEEN: Final = "the forecast was not published before the start"
 SET_BACK: Final = "clock was set back"
@@ -41,6 +43,8 @@ class PlayInputs:
     config: ArenaConfig
     ballots: Sequence[BallotFile]
     salt: Callable[[], str]
+    forecast_at_band: Callable[[str, int, float], Forecast | None] = lambda _asset, _minutes, _band_bps: None
+    """The same as `forecast`, in a band that was fixed before, in basis points."""
     ranges: Mapping[str, Mapping[str, RangeForecast]] = field(default_factory=dict)  # by asset and horizon
     usual_day: float | None = None  # median size of Bitcoin's moves over a day, as a fraction; for the daily question
     ladders: Mapping[str, Any] | None = None  # what is said of the ladders now, as it is sealed
@@ -56,6 +60,11 @@ class PlayInputs:
     def sound_forecast(self, asset: str, minutes: int) -> Forecast | None:
         """Return the brain's forecast of an asset over so many minutes, None without one that can be published."""
         return sound(self.forecast(asset, minutes))
+
+    def sound_chances(self, asset: str, minutes: int, band_bps: float) -> Triple | None:
+        """Return the chances of an asset in such a band as they are published, None where there are none."""
+        forecast = sound(self.forecast_at_band(asset, minutes, band_bps))
+        return None if forecast is None else published_triple(forecast.probabilities)
 
 
 def sound(forecast: Forecast | None) -> Forecast | None:

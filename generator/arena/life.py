@@ -19,7 +19,7 @@ from generator.catalog.formats import basis_points, iso
 from generator.catalog.text.labels import REGIME
 from generator.catalog.text.state import state_words
 from generator.catalog.words import Prediction, RegimeLabel, RoundPhase
-from generator.values.rounds import Event, Round
+from generator.values.rounds import Closing, Event, Round
 
 NO_FORECAST = "no forecast: the brain had none before the start"
 
@@ -67,6 +67,7 @@ def open_round(
         simulated_crowd=simulated_crowd,
         call=forecast.call,
         chances_kind=CHANCES_KIND,
+        closing=None if scheduled.warm_up else Closing(),
     )
 
     # Sealed last: the digest is of everything above.

@@ -55,7 +55,9 @@ def play(state: PlayState, inputs: PlayInputs) -> PlayResult:
 
 
 def _events(state: PlayState, inputs: PlayInputs, changed: Sequence[RoundChange]) -> tuple[Event, ...]:
-    events = [event_of(after, inputs.now_ms) for _, after in changed]
+    # A round that is only sealed again is where it was.
+    came = [after for before, after in changed if before is None or before.phase is not after.phase or before.warm_up]
+    events = [event_of(after, inputs.now_ms) for after in came]
 
     if inputs.regime is not None:
         label = inputs.regime.label

@@ -19,8 +19,16 @@ from generator.brain.forecast import EARNED, ENTER_SMALL, KEEP_SMALL, UNITS
 from generator.catalog.formats import iso, ms_of
 from generator.catalog.words import PREDICTION_OF_CALL, Call, Prediction, RoundPhase
 from generator.values.hours import PredictionMade
-from generator.values.rounds import Lesson, Round, Triple, move_chance
-from generator.values.rows import Chances, ClaimOfForecast, LessonRow, PublishedRound, SealedForecast
+from generator.values.rounds import Closing, Lesson, Round, Triple, move_chance
+from generator.values.rows import (
+    Chances,
+    ClaimOfForecast,
+    ClosingForecast,
+    LessonRow,
+    PublishedClosing,
+    PublishedRound,
+    SealedForecast,
+)
 from generator.values.votes import ChanceSums, Tally
 
 
@@ -69,6 +77,32 @@ def forecast_of(sealed: Round) -> SealedForecast:
     }
 
 
+def closing_forecast(sealed: Round) -> ClosingForecast:
+    """Return what is sealed of a round when its votes are about to close."""
+    closing = sealed.closing
+    if closing is None or closing.made_ms is None or closing.probabilities is None:
+        raise ValueError(f"round {sealed.round_id} was not sealed again")
+
+    return {
+        "round_id": sealed.round_id,
+        "made": iso(closing.made_ms),
+        "band_bps": sealed.band_bps,
+        "probabilities": _named(closing.probabilities),
+    }
+
+
+def published_closing(finished: Round) -> PublishedClosing | None:
+    """Return the second seal of a round as its row has it; None of one from before the rule."""
+    closing = finished.closing
+    if closing is None:
+        return None
+    return {
+        "commitment": closing.commitment,
+        "forecast": None if closing.probabilities is None else closing_forecast(finished),
+        "void_reason": closing.void_reason,
+    }
+
+
 def called(sealed: Round | PredictionMade) -> ClaimOfForecast:
     """Return what is sealed of a call and of the kind of its chances.
 
@@ -110,6 +144,7 @@ def published_round(
         "commitment": finished.sealed_digest,
         "forecast": forecast_of(finished) if revealed else None,
         "salt": finished.salt,
+        "closing": published_closing(finished),
         "previous_outcome": finished.previous,
         "price_basis": finished.price_basis,
         "start_price": finished.start_price,
@@ -174,7 +209,27 @@ def _sealing_complaint(row: Mapping[str, Any]) -> str | None:
         return "forecast and salt do not give the commitment"
     if not row["opened"] < row["start"] < row["end"]:
         return "the forecast was not sealed before the start"
-    return call_complaint(forecast, _triple(forecast["probabilities"]), _triple(forecast["base_rate"]))
+    chances = _triple(forecast["probabilities"])
+    return call_complaint(forecast, chances, _triple(forecast["base_rate"])) or _closing_complaint(row)
+
+
+def _closing_complaint(row: Mapping[str, Any]) -> str | None:
+    """Check the second seal; a row from before the rule has none, and nothing is to be compared in a void round."""
+    closing = row.get("closing")
+    if closing is None:
+        return None
+
+    again = closing["forecast"]
+    if again is None:
+        is_said = closing["commitment"] is None and (closing["void_reason"] or row["phase"] == "void")
+        return None if is_said else "it was sealed at the close, and that is not opened"
+    if digest_of(again, row["salt"]) != closing["commitment"]:
+        return "the forecast at the close and the salt do not give its commitment"
+    if (again["round_id"], again["band_bps"]) != (row["round_id"], row["forecast"]["band_bps"]):
+        return "the forecast at the close is of another round or band"
+    if not row["opened"] <= again["made"] < row["start"]:
+        return "the forecast at the close was not sealed while votes were open"
+    return None
 
 
 def call_complaint(forecast: Mapping[str, Any], chances: Triple, base_rate: Triple) -> str | None:
@@ -297,7 +352,18 @@ def round_of_row(row: Mapping[str, Any]) -> Round:
         warm_up=bool(row["warm_up"]),
         call=call_of(forecast),
         chances_kind=forecast.get("chances_kind"),
+        closing=_closing_of(row.get("closing")),
     )
+
+
+def _closing_of(published: Mapping[str, Any] | None) -> Closing | None:
+    if published is None:
+        return None
+    again = published["forecast"]
+    if again is None:
+        return Closing(void_reason=published["void_reason"])
+    chances = _triple(again["probabilities"])
+    return Closing(ms_of(again["made"]), chances, published["commitment"], published["void_reason"])
 
 
 def call_of(forecast: Mapping[str, Any]) -> Call | None:

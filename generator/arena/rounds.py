@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final, NamedTuple
 
+from generator.arena.closing import closed, sealed_again
 from generator.arena.hourly import HoursPlayed
 from generator.arena.inputs import PlayInputs
 from generator.arena.lessons import lesson_of
@@ -67,12 +68,13 @@ def play_rounds(state: RoundState, inputs: PlayInputs, published_ms: int | None,
     timetable = revise(state.timetable, inputs.config.round_minutes, inputs.now_ms, state.last_start_ms)
 
     active = sorted(state.active, key=lambda item: item.start_ms)
-    moved: list[RoundChange] = [(item, LIFE.moved(item, inputs, published_ms)) for item in active]
+    moved: list[RoundChange] = [(item, _moved(item, inputs, published_ms)) for item in active]
     resolved = [after for _, after in moved if after.phase is RoundPhase.RESOLVED]
     lessons = _lessons(state, inputs, resolved, hours.looked_at)
 
     opened = _open_rounds(state, inputs, timetable, moved)
-    changes = tuple((before, after) for before, after in opened if before != after)
+    sealed = [(before, sealed_again(after, inputs)) for before, after in opened]
+    changes = tuple((before, after) for before, after in sealed if before != after)
     return RoundsPlayed(timetable, changes, lessons, _locks(state, inputs, changes))
 
 
@@ -122,6 +124,12 @@ def _hours_before(played: Round, inputs: PlayInputs) -> HoursOnRecord | None:
 
 def _advance(item: Round, inputs: PlayInputs) -> Round:
     return advance(item, inputs.now_ms, inputs.prices, inputs.venues_needed, inputs.price_basis)
+
+
+def _moved(item: Round, inputs: PlayInputs, published_ms: int | None) -> Round:
+    after = LIFE.moved(item, inputs, published_ms)
+    has_begun = item.phase is RoundPhase.OPEN and after.phase is RoundPhase.LIVE
+    return closed(after, inputs, published_ms) if has_begun else after
 
 
 def _opens_ms(item: Round) -> int | None:

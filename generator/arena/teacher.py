@@ -175,7 +175,7 @@ def sign_test(wins: int, losses: int) -> float:
     return min(1.0, 2 * binomial_tail(n, most))
 
 
-COUNTING_RULE: Final = "6"  # another one where the totals below, or what is counted into them, are other ones
+COUNTING_RULE: Final = "7"  # another one where the totals below, or what is counted into them, are other ones
 RoundChange = tuple[Round | None, Round]
 PredictionChange = tuple[PredictionMade | None, PredictionMade]
 NO_VOTES: Final[Mapping[str, Votes]] = {}

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
 from typing import Final, NamedTuple
 
 from gateway.wire.notes import WHOLE, Chances
-from generator.arena.rates import ENOUGH, part, rate, shared
+from generator.arena.ranks import UNITS, Calendar, Entrant, Place, Saved, ranking
+from generator.arena.rates import part, rate, shared
 from generator.arena.scores import ORDER
 from generator.arena.scoring import E8, E9, brier_e8, log_e9
-from generator.catalog.durations import MINUTE_MS
+from generator.catalog.durations import DAY_MS, MINUTE_MS
 from generator.catalog.words import Prediction
-from generator.values.rounds import Triple
-from generator.values.scores import Z_95, Estimate, Rate
+from generator.values.rounds import Round, Triple
+from generator.values.scores import Rate
 from generator.values.votes import NO_VOTERS, Burst, Leaderboard, LeaderboardPlace, RecordCrowd, ScorePlace, Tally
 
 PRIOR_ROUNDS: Final = 30  # a voter begins as if right in a third of so many rounds
@@ -40,53 +40,65 @@ class ChanceScores:
     base_brier: int = 0
     log_score: int = 0
     base_log_score: int = 0
-    squares: int = 0  # of by how much the Brier score was below the base rate's, in 10^-8
 
     def plus(self, chances: Chances, base_rate: Triple, outcome: Prediction) -> ChanceScores:
         """Score one more round."""
-        given = (chances.down / WHOLE, chances.neutral / WHOLE, chances.up / WHOLE)
-
+        given = given_chances(chances)
         place = ORDER.index(outcome)
-        brier = brier_e8(given, place)
-        base_brier = brier_e8(base_rate, place)
-        # In 10^-4, so that its square is in the 10^-8 of `squares`.
-        saved_e4 = round((base_brier - brier) / _E4)
 
         return ChanceScores(
             rounds=self.rounds + 1,
-            brier=self.brier + brier,
-            base_brier=self.base_brier + base_brier,
+            brier=self.brier + brier_e8(given, place),
+            base_brier=self.base_brier + brier_e8(base_rate, place),
             log_score=self.log_score + log_e9(given[place]),
             base_log_score=self.base_log_score + log_e9(base_rate[place]),
-            squares=self.squares + saved_e4 * saved_e4,
         )
-
-    @property
-    def saved(self) -> Estimate | None:
-        """By how much the mean Brier score is below the base rate's; its interval from 30 rounds on.
-
-        Rounds do not overlap, so each is one case.
-        """
-        n = self.rounds
-        if not n:
-            return None
-
-        value = (self.base_brier - self.brier) / E8 / n
-        if n < ENOUGH:
-            return Estimate(round(value, 4), None, None)
-        # The sample variance; rounding may put it a hair below zero.
-        variance = max(0.0, self.squares / E8 / n - value * value) * n / (n - 1)
-        half = Z_95 * sqrt(variance / n)
-        return Estimate(round(value, 4), round(value - half, 4), round(value + half, 4))
 
 
 class Voter(NamedTuple):
-    """One address: rounds that it voted in and that resolved, in how many it was right, and the scores of chances."""
+    """One address: rounds that it voted in and that resolved, in how many it was right, and what its votes saved."""
 
     address: str
     resolved: int
     hits: int
     given: ChanceScores = ChanceScores()
+    since_ms: int = 0  # start of the first of these rounds
+    by_hits: Saved = Saved()  # how much oftener it was right than the likeliest outcome came
+    by_chances: Saved = Saved()  # by how much its Brier scores were below the base rate's
+
+    def voted(self, choice: Prediction, chances: Chances | None, played: Round, outcome: Prediction) -> Voter:
+        """Add a vote in a round that resolved; a word says no chances, and saves nothing by them."""
+        base_rate = played.base_rate
+        day = played.start_ms // DAY_MS
+        voter = self._replace(
+            resolved=self.resolved + 1,
+            hits=self.hits + (choice is outcome),
+            since_ms=self.since_ms if self.resolved else played.start_ms,
+        )
+        if base_rate is None:
+            return voter
+
+        # What a voter without any view would name.
+        likeliest = ORDER[base_rate.index(max(base_rate))]
+        voter = voter._replace(by_hits=self.by_hits.plus(UNITS * ((choice is outcome) - (likeliest is outcome)), day))
+        if chances is None:
+            return voter
+
+        place = ORDER.index(outcome)
+        saved_e8 = brier_e8(base_rate, place) - brier_e8(given_chances(chances), place)
+        return voter._replace(
+            given=self.given.plus(chances, base_rate, outcome),
+            by_chances=self.by_chances.plus(round(saved_e8 / _E4), day),
+        )
+
+
+def given_chances(chances: Chances) -> Triple:
+    """Return the chances of a ballot, whole percents, as chances of down, neutral and up.
+
+    >>> given_chances(Chances(up=50, neutral=30, down=20))
+    (0.2, 0.3, 0.5)
+    """
+    return chances.down / WHOLE, chances.neutral / WHOLE, chances.up / WHOLE
 
 
 class CountedVote(NamedTuple):
@@ -167,46 +179,27 @@ def burst_shares(burst: Burst) -> tuple[Rate, Rate]:
     return part(burst.same_choice, burst.votes), part(burst.new_voters, burst.votes)
 
 
-def leaderboard(voters: Iterable[Voter]) -> Leaderboard:
-    """Rank voters with 30 resolved rounds or more, by hits and by chances; ties go to more rounds, then the address."""
-    rated = []
-    scored = []
-    below = 0
-    scored_below = 0
-    total = 0
-    for voter in voters:
-        total += 1
-        saved = voter.given.saved
-        if saved is not None and voter.given.rounds >= ENOUGH:
-            scored.append((voter, saved))
-        elif voter.given.rounds:
-            scored_below += 1
-        if voter.resolved < ENOUGH:
-            below += 1
-            continue
-        rated.append((voter, rate(voter.hits, voter.resolved)))
+def leaderboard(voters: Iterable[Voter], calendar: Calendar) -> Leaderboard:
+    """Rank voters by what they saved per round since their first vote: by hits, and by chances.
 
-    # By the lower end of the interval, so that a lucky start does not lead.
-    rated.sort(key=lambda pair: (-(pair[1].low_percent or 0.0), -pair[0].resolved, pair[0].address))
-    places = tuple(
-        LeaderboardPlace(
-            place=number,
-            voter=shortened(voter.address),
-            hit=shared(hit),
-            provisional=voter.resolved < SURE_FROM,
-        )
-        for number, (voter, hit) in enumerate(rated[:PLACES], 1)
-    )
-    scored.sort(key=lambda pair: (-(pair[1].low or 0.0), -pair[0].given.rounds, pair[0].address))
-    by_score = tuple(_scored(number, voter, saved) for number, (voter, saved) in enumerate(scored[:PLACES], 1))
+    Args:
+        voters: all of them.
+        calendar: of the rounds that were resolved.
+    """
+    by_address = {voter.address: voter for voter in voters}
+    everyone = by_address.values()
+    by_hits = ranking((Entrant(one.address, one.by_hits, one.since_ms) for one in everyone), calendar, PLACES)
+    giving = (Entrant(one.address, one.by_chances, one.since_ms) for one in everyone if one.given.rounds)
+    by_score = ranking(giving, calendar, PLACES)
+
     return replace(
         NO_VOTERS,
-        places=places,
-        by_score=by_score,
-        voters=total,
-        below_30=below,
-        gave_chances=len(scored) + scored_below,
-        gave_chances_below_30=scored_below,
+        places=tuple(_by_hits(place, by_address[place.address]) for place in by_hits.places),
+        by_score=tuple(_by_score(place, by_address[place.address]) for place in by_score.places),
+        voters=by_hits.entrants,
+        below_30=by_hits.too_early,
+        gave_chances=by_score.entrants,
+        gave_chances_below_30=by_score.too_early,
     )
 
 
@@ -219,17 +212,36 @@ def shortened(address: str) -> str:
     return f"{address[:6]}\u2026{address[-4:]}"
 
 
-def _scored(place: int, voter: Voter, saved: Estimate) -> ScorePlace:
+def _by_hits(place: Place, voter: Voter) -> LeaderboardPlace:
+    rank = place.rank
+
+    return LeaderboardPlace(
+        place=place.place,
+        voter=shortened(voter.address),
+        hit=shared(rate(voter.hits, voter.resolved)),
+        rounds=rank.asked,
+        above_likeliest=rank.saved,
+        luck=rank.luck,
+        beyond_luck=rank.beyond_luck,
+        provisional=voter.resolved < SURE_FROM,
+    )
+
+
+def _by_score(place: Place, voter: Voter) -> ScorePlace:
     given = voter.given
+    rank = place.rank
 
     return ScorePlace(
-        place=place,
+        place=place.place,
         voter=shortened(voter.address),
         n=given.rounds,
         brier=round(given.brier / E8 / given.rounds, 4),
         brier_base_rate=round(given.base_brier / E8 / given.rounds, 4),
         log_score=round(given.log_score / E9 / given.rounds, 4),
         log_score_base_rate=round(given.base_log_score / E9 / given.rounds, 4),
-        brier_saved=saved,
+        rounds=rank.asked,
+        brier_saved=rank.saved,
+        luck=rank.luck,
+        beyond_luck=rank.beyond_luck,
         provisional=given.rounds < SURE_FROM,
     )

@@ -419,20 +419,31 @@ class Measures:
         """Say which assets have enough recent history for a forecast, (..., assets)."""
         return np.asarray((self.volatility.count[0] >= RANGE_BARS) & (self.returns.age <= JOIN_BARS))
 
-    def forecast(self, asset: str, horizon_minutes: int) -> Forecast | None:
-        """Forecast one asset from the close of the last bar; None with too little or too old history."""
-        return self.forecasts(horizon_minutes)[self.assets.index(asset)]
+    def forecast(self, asset: str, horizon_minutes: int, band_bps: float | None = None) -> Forecast | None:
+        """Forecast one asset from the close of the last bar; None with too little or too old history.
 
-    def forecasts(self, horizon_minutes: int, now: ForecastInputs | None = None) -> Forecasts:
+        Args:
+            asset: which.
+            horizon_minutes: as for `forecasts`.
+            band_bps: the half-width of a neutral band that was fixed before, in basis points; None for today's.
+        """
+        return self.forecasts(horizon_minutes, band_bps=band_bps)[self.assets.index(asset)]
+
+    def forecasts(
+        self, horizon_minutes: int, now: ForecastInputs | None = None, *, band_bps: float | None = None
+    ) -> Forecasts:
         """Forecast every asset.
 
         Args:
             horizon_minutes: 15 to 90; laws and base rates are kept of 15 and 60, between them interpolated on the
                 square root of time.
             now: what `now` gives.
+            band_bps: as for `forecast`; base rates stay those of today's band.
         """
         sigma, laws, doubt = now or self.now()
         band = self.past().band(horizon_minutes)
+        if band_bps is not None:
+            band = np.full_like(band, band_bps / 1e4)
         sizes = band / sigma_over(horizon_minutes, sigma)
         near_root, far_root = _ROOTS
         share = min(1.0, (math.sqrt(horizon_minutes) - near_root) / (far_root - near_root))

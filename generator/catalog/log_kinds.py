@@ -5,9 +5,11 @@ from typing import Any, Final
 
 STEPS: Final = ("sealed", "started", "judged", "void")
 """What becomes of whatever a game seals; `game` in an entry names the game."""
+RESEALED: Final = "resealed"
+"""Of rounds alone: sealed a second time, when votes are about to close."""
 OF_THE_LOG: Final = ("log.opened", "log.key", "clock.stepped", "scores")
 """Of no game."""
-WRITTEN: Final = (*STEPS, *OF_THE_LOG)
+WRITTEN: Final = (*STEPS, RESEALED, *OF_THE_LOG)
 
 # Programs before 0.2.0 wrote game and step as one kind, and named some steps otherwise: a log keeps them for good.
 EARLIER: Final[Mapping[str, str]] = {

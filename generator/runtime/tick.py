@@ -211,13 +211,16 @@ def play_inputs(
         for asset, seen in observation.assets.items()
         if seen.price is not None
     }
+    # Without 5-minute bars, and past a recording's end, the brain says nothing that could be scored.
+    forecast = app.market.engine.forecast if reading is not None else _nothing
+
     return PlayInputs(
         now_ms=to_ms(at),
         prices=prices,
         venues_needed=observation.venues_needed,
         price_basis=observation.price_basis,
-        # Without 5-minute bars, and past a recording's end, the brain says nothing that could be scored.
-        forecast=app.market.engine.forecast if reading is not None else lambda _asset, _minutes: None,
+        forecast=forecast,
+        forecast_at_band=forecast,
         config=app.record.arena,
         ballots=ballots,
         salt=app.record.salt,
@@ -231,6 +234,10 @@ def play_inputs(
         interrupted=MOVED if _is_moved(app, observation) else None,
         next_close_ms=None if warm_up else _next_close_ms(observation),
     )
+
+
+def _nothing(_asset: str, _minutes: int, _band_bps: float | None = None) -> None:
+    """Stand for a brain without a forecast."""
 
 
 def _is_moved(app: App, observation: Observation) -> bool:

@@ -6,7 +6,7 @@ Times are wall UTC ms; probabilities 0..1; unknown is None.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
@@ -26,6 +26,15 @@ def move_chance(probabilities: Triple | None, base_rate: Triple | None) -> MoveC
     if probabilities is None or base_rate is None:
         return None
     return MoveChance(round(1 - probabilities[1], 4), round(1 - base_rate[1], 4))
+
+
+class Closing(NamedTuple):
+    """The brain's chances sealed again in the last minutes before votes close: with these people are compared."""
+
+    made_ms: int | None = None  # None, as the others, until they are sealed
+    probabilities: Triple | None = None  # down, neutral, up; of the round's band; as published, 4 decimals
+    commitment: str | None = None  # SHA-256 hex of their canonical JSON and the round's salt
+    void_reason: str | None = None  # why no one is compared with them; None while votes are open
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +70,15 @@ class Round:
     previous: Prediction | None = None  # the asset's last outcome known when the forecast was sealed (persistence)
     call: Call | None = None  # None without a forecast, and where it was sealed before calls existed
     chances_kind: str | None = None  # None without a forecast, and where it was sealed before kinds existed
+    closing: Closing | None = None  # None: people are compared with the forecast at opening, as before this rule
+
+    # Never the older forecast in place of one that is missing: people would look better than they were.
+    @property
+    def compared(self) -> Triple | None:
+        """The brain's chances that people are compared with, None where they are with none."""
+        if self.closing is None:
+            return self.probabilities
+        return None if self.closing.void_reason else self.closing.probabilities
 
     @property
     def move(self) -> MoveChance | None:

@@ -68,6 +68,30 @@ class SealedForecast(ClaimOfForecast):
     """The market's regime then; null without a reading."""
 
 
+class ClosingForecast(TypedDict):
+    """What was sealed again of a round when its votes were about to close."""
+
+    round_id: str
+    """Which round."""
+    made: str
+    """When it was sealed, ISO 8601 UTC."""
+    band_bps: float | None
+    """Half width of the round's neutral band in basis points."""
+    probabilities: Chances
+    """What the brain gave then."""
+
+
+class PublishedClosing(TypedDict):
+    """The second seal of a round, with which people are compared."""
+
+    commitment: str | None
+    """SHA-256 of the forecast's canonical JSON followed by the round's salt; null where none was sealed."""
+    forecast: ClosingForecast | None
+    """What was sealed; null where nothing was."""
+    void_reason: str | None
+    """Why people are compared with nothing in this round; null where they are compared with this forecast."""
+
+
 class VoteCounts(TypedDict):
     """Counted votes by choice."""
 
@@ -142,6 +166,8 @@ class PublishedRound(TypedDict):
     """What was sealed; null where there was no reading."""
     salt: str | None
     """Hex digits; null without a forecast."""
+    closing: PublishedClosing | None
+    """What people are compared with; null where that is `forecast`: in rounds from before this rule, and backtests."""
     previous_outcome: Prediction | None
     """The asset's last outcome known at sealing."""
     price_basis: str | None

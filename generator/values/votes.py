@@ -113,7 +113,7 @@ class LockedCrowd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderboardPlace:
-    """One place. Ranked by the lower end of the interval, so that few lucky rounds do not lead."""
+    """One place by hits. Ranked by the lower end of the interval of above_likeliest."""
 
     __pydantic_config__ = PUBLISHED
 
@@ -122,14 +122,22 @@ class LeaderboardPlace:
     voter: str
     """The voter's address, shortened."""
     hit: Rate
-    """How often the voter was right."""
+    """How often the voter was right, of the rounds voted in."""
+    rounds: int
+    """Rounds resolved since the first vote; one that was left out counts as the likeliest outcome by its base rate."""
+    above_likeliest: Estimate
+    """By what share of these rounds the voter was right oftener than the likeliest outcome came; above 0 is better."""
+    luck: float
+    """Among so many voters the best by luck alone stays below this, in 95 of 100 cases."""
+    beyond_luck: bool
+    """Whether above_likeliest is more than that."""
     provisional: bool
     """True below 100 resolved rounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScorePlace:
-    """One place by chances. Ranked by the lower end of the interval of what they saved against the base rate."""
+    """One place by chances. Ranked by the lower end of the interval of brier_saved; a vote that is a word says none."""
 
     __pydantic_config__ = PUBLISHED
 
@@ -147,30 +155,36 @@ class ScorePlace:
     """Mean negative log of the outcome's chance, clamped at 0.01."""
     log_score_base_rate: float
     """That of the base rates in the same rounds."""
-    brier_saved: Estimate | None
-    """brier_base_rate minus brier; above 0 the voter is better."""
+    rounds: int
+    """Rounds resolved since the first vote; one that was left out, or voted in by a word, counts as the base rate."""
+    brier_saved: Estimate
+    """By how much the Brier score was below the base rate's, per round since the first vote; above 0 is better."""
+    luck: float
+    """Among so many voters the best by luck alone stays below this, in 95 of 100 cases."""
+    beyond_luck: bool
+    """Whether brier_saved is more than that."""
     provisional: bool
     """True below 100 resolved rounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaderboard:
-    """Voters with 30 resolved rounds or more, at most 20 of each ranking; simulated voters are in none."""
+    """Voters with 30 votes of their own in ten days or more, at most 20 a ranking; simulated voters are in none."""
 
     __pydantic_config__ = PUBLISHED
 
     places: tuple[LeaderboardPlace, ...]
-    """The best records of being right."""
+    """The best records of being right, of words and of chances by their largest."""
     by_score: tuple[ScorePlace, ...]
     """The best records of chances, by proper scores."""
     voters: int
     """Voters with at least one resolved round."""
     below_30: int
-    """Voters with too few rounds for a place."""
+    """Voters with too few votes or days for a place."""
     gave_chances: int
     """Voters who gave chances in at least one resolved round."""
     gave_chances_below_30: int
-    """Those of them with too few such rounds for a place in by_score."""
+    """Those of them with too few such votes, or days, for a place in by_score."""
     note: str
     """How places are given."""
 

@@ -68,11 +68,13 @@ const total = (counts) => counts.bullish + counts.neutral + counts.bearish;
 
 export const inOrder = ({ up, neutral, down }) => [up, neutral, down];
 
-// What the brain had sealed of a round: its word where it made a call, else none, the chances it gave and the base rate.
-function brainOf(forecast) {
+// What the brain had sealed of a round: its word where it made a call, else none, the chances it gave and the base rate;
+// and `late`, what it gave when votes closed, which people are compared with: null where that is not known.
+function brainOf({ forecast, closing }) {
   if (!forecast) return null;
   const { call, prediction, probabilities, base_rate: base } = forecast;
-  return { said: call === "none" ? null : prediction, chances: probabilities, base };
+  const late = closing?.void_reason ? null : (closing?.forecast?.probabilities ?? probabilities);
+  return { said: call === "none" ? null : prediction, chances: probabilities, late, base };
 }
 
 // What came of a vote, as far as it is published; what cannot be read stays unknown, and is looked up again.
@@ -86,7 +88,7 @@ async function judged(vote, row, real, lesson) {
     came: row.outcome || "VOID",
     reason: row.void_reason,
     moved: row.change_bps,
-    brain: brainOf(row.forecast),
+    brain: brainOf(row),
     lesson: lesson?.point,
     chapter: lesson?.chapter,
   });

@@ -55,23 +55,35 @@ const changeable = (vote) => `${sentence(vote)} To change it, press another answ
 // The brain next to the voter: what it had said, whether that came, and the chances it gave.
 function opponent({ brain, came }) {
   if (!brain || came === "VOID") return "";
-  const { up, neutral, down } = brain.chances;
+  const late = lateChances(brain);
+  const atClose = late
+    ? `When votes closed it gave ${inWords(late)}; your chances are compared with these.`
+    : "What it would have said when votes closed is not known, so you are not compared with it.";
+  const chances = `at opening ${inWords(brain.chances)}`;
+  if (!brain.said) return `The brain made no call: ${chances}. ${atClose}`;
+  const verdict = brain.said === came ? "right" : "wrong";
+  return `The brain called ${WORDS[brain.said]}: ${verdict} (${chances}). ${atClose}`;
+}
+
+// A vote that an earlier page kept has one forecast of the brain.
+const lateChances = ({ late, chances }) => (late === undefined ? chances : late);
+
+function inWords({ up, neutral, down }) {
   const [rise, small, fall] = [up, neutral, down].map((chance) => `${Math.round(100 * chance)}%`);
-  const chances = `up ${rise}, small move ${small}, down ${fall}`;
-  if (!brain.said) return `The brain made no call: ${chances}.`;
-  return `The brain called ${WORDS[brain.said]}: ${brain.said === came ? "right" : "wrong"} (${chances}).`;
+  return `up ${rise}, small move ${small}, down ${fall}`;
 }
 
 const brier = (chances, came) =>
   chances.reduce((sum, chance, side) => sum + (chance - (SIDES[side] === came ? 1 : 0)) ** 2, 0);
 
-// The Brier scores of a round: the voter's, null for a word; the brain's and the base rate's.
+// The Brier scores of a round: the voter's, null for a word; the brain's, null where it cannot be compared; the base rate's.
 function scoresOf({ chances, brain, came }) {
   if (!brain?.base || !came || came === "VOID") return null;
   const given = chances?.map((chance) => chance / 100);
+  const late = lateChances(brain);
   return {
     you: given ? brier(given, came) : null,
-    brain: brier(inOrder(brain.chances), came),
+    brain: late ? brier(inOrder(late), came) : null,
     base: brier(inOrder(brain.base), came),
   };
 }
@@ -157,10 +169,13 @@ function scored(all) {
   const own = rows.filter((row) => row && row.you !== null);
   const n = own.length;
   if (!n) return "";
-  const [you, brain, base] = ["you", "brain", "base"].map((who) => meanOf(own.map((row) => row[who])).toFixed(3));
+  const [you, base] = ["you", "base"].map((who) => meanOf(own.map((row) => row[who])).toFixed(3));
+  const compared = own.filter((row) => row.brain !== null);
+  const brain = compared.length ? meanOf(compared.map((row) => row.brain)).toFixed(3) : "not known";
+  const apart = compared.length && compared.length < n ? ` in ${compared.length} of them` : "";
   const said =
     `Your chances, ${n} ${n === 1 ? "round" : "rounds"}: mean Brier score ${you}, ` +
-    `the base rate ${base}, the brain ${brain} (smaller is better).`;
+    `the base rate ${base}, the brain ${brain}${apart} (smaller is better).`;
   if (n < FEW) return `${said} Fewer than ${FEW} say nothing about skill.`;
   const saved = own.map((row) => row.base - row.you);
   const mean = meanOf(saved);

@@ -223,12 +223,17 @@ function shown(address, rows, list, place) {
   const texts = [];
   if (rounds.length) facts.append(line("Largest chance or word was right in", inFull(right, rounds.length)));
   if (given.length) {
-    const [own, usual, brain] = ["score", "usual", "brain"].map((name) => given.map((row) => row[name]));
+    const [own, usual] = ["score", "usual"].map((name) => given.map((row) => row[name]));
+    // Where the brain's chances at the close are not known, no one is compared with it.
+    const compared = given.filter((row) => row.brain !== null);
+    const [ownCompared, brain] = ["score", "brain"].map((name) => compared.map((row) => row[name]));
     facts.append(line(`Mean Brier score over ${given.length}`, mean(own).toFixed(4)));
     facts.append(line("Base rate, the same rounds", mean(usual).toFixed(4)));
-    facts.append(line("Brain, the same rounds", mean(brain).toFixed(4)));
+    const which = compared.length < given.length ? `${compared.length} of these rounds` : "the same rounds";
+    if (compared.length) facts.append(line(`Brain when votes closed, ${which}`, mean(brain).toFixed(4)));
     texts.push(`Next to the base rate: ${savedWords(own, usual)}.`);
-    texts.push(`Next to the brain: ${savedWords(own, brain)}.`, luckWords(given));
+    if (compared.length) texts.push(`Next to the brain when votes closed: ${savedWords(ownCompared, brain)}.`);
+    texts.push(luckWords(given));
   }
   if (answers.length) {
     const [own, usual, brain] = ["score", "usual", "brain"].map((name) =>

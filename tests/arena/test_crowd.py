@@ -7,22 +7,31 @@ from dataclasses import replace
 import pytest
 
 from gateway.wire.notes import TAPPED, Chances
+from generator.arena.closing import NOT_SEALED
 from generator.arena.crowd import CrowdSums, mean_chances
 from generator.arena.published import complaint_of, published_round
 from generator.arena.scores import ORDER
 from generator.arena.tally import simulated_tally
 from generator.arena.teacher import RunningTotals
-from generator.arena.voters import ChanceScores, Voter, leaderboard
+from generator.arena.voters import Voter
 from generator.catalog.words import Prediction
-from generator.values.rounds import Round, Triple
+from generator.values.rounds import Closing, Round, Triple
 from generator.values.votes import ChanceSums, Tally, Votes
 from tests.arena.test_published import a_row
 from tests.arena.test_sealing import an_open_round
+from tests.support.arena_inputs import HOUR, NOON
 from tests.support.known import known
 
 UP, SMALL, DOWN = Prediction.BULLISH, Prediction.NEUTRAL, Prediction.BEARISH
 BASE: Triple = (0.31, 0.36, 0.33)
-PLAYED = replace(an_open_round(), base_rate=BASE, probabilities=(0.2, 0.3, 0.5), outcome=UP)
+# The brain's chances at opening are others than those that people are compared with.
+PLAYED = replace(
+    an_open_round(),
+    base_rate=BASE,
+    probabilities=(0.3, 0.3, 0.4),
+    closing=Closing(NOON, (0.2, 0.3, 0.5), "00"),
+    outcome=UP,
+)
 
 
 def brier(chances: Triple, came: Prediction) -> float:
@@ -38,6 +47,9 @@ def sums_of(*given: Chances) -> ChanceSums:
     for chances in given:
         found = found.plus(ChanceSums(1, *chances))
     return found
+
+
+ONE_VOTE = Tally(bullish=1, chances=sums_of(Chances(60, 25, 15)))
 
 
 def test_the_mean_is_of_the_votes_that_gave_chances_and_sums_to_one() -> None:
@@ -133,36 +145,32 @@ def test_a_row_has_the_chances_of_real_and_simulated_votes_apart() -> None:
 def test_a_voter_is_scored_against_the_base_rate_of_the_same_rounds() -> None:
     dice = random.Random(11)
     cases = [(dice.choice(tuple(TAPPED.values())), dice.choice(ORDER)) for _ in range(60)]
-    sums = ChanceScores()
-    for chances, came in cases:
-        sums = sums.plus(chances, BASE, came)
+    voter = Voter("A", 0, 0)
+    for hour, (chances, came) in enumerate(cases):
+        voter = voter.voted(UP, chances, replace(PLAYED, start_ms=hour * HOUR), came)
 
-    saved = [brier(BASE, came) - brier((c.down / 100, c.neutral / 100, c.up / 100), came) for c, came in cases]
-    mean = sum(saved) / 60
-    half = 1.959964 * math.sqrt(sum((one - mean) ** 2 for one in saved) / 59 / 60)
-    assert known(sums.saved).value == pytest.approx(mean, abs=6e-5)
-    assert (known(sums.saved).low, known(sums.saved).high) == pytest.approx((mean - half, mean + half), abs=2e-4)
+    own = [brier((c.down / 100, c.neutral / 100, c.up / 100), came) for c, came in cases]
+    usual = [brier(BASE, came) for _, came in cases]
+    assert voter.given.brier / 1e8 == pytest.approx(sum(own))
+    assert voter.given.base_brier / 1e8 == pytest.approx(sum(usual))
+    assert voter.by_chances.total / 1e4 == pytest.approx(sum(usual) - sum(own), abs=60 * 5e-5)
+    assert (voter.by_chances.answers, voter.by_chances.day, voter.since_ms) == (60, 59 // 24, 0)
 
 
-def test_voters_are_ranked_by_the_lower_end_of_what_their_chances_saved() -> None:
-    def given(chances: Chances, came: Prediction, rounds: int) -> ChanceScores:
-        sums = ChanceScores()
-        for _ in range(rounds):
-            sums = sums.plus(chances, BASE, came)
-        return sums
+def test_people_are_compared_with_the_second_seal_and_the_brain_keeps_the_first() -> None:
+    live = RunningTotals().after([(None, PLAYED)], votes={PLAYED.round_id: Votes(ONE_VOTE)}).live
 
-    sure, unsure, wrong = Chances(90, 5, 5), Chances(50, 30, 20), Chances(5, 5, 90)
-    found = leaderboard(
-        [
-            Voter("WRONG", 30, 0, given(wrong, UP, 30)),
-            Voter("SURE", 30, 30, given(sure, UP, 30)),
-            Voter("UNSURE", 100, 100, given(unsure, UP, 100)),
-            Voter("NEW", 29, 29, given(sure, UP, 29)),
-            Voter("WORDS", 90, 90),
-        ]
-    )
+    assert live.crowd.scores().brier_brain == round(brier((0.2, 0.3, 0.5), UP), 4)
+    assert live.arena.brier_e8 == round(1e8 * brier((0.3, 0.3, 0.4), UP))
 
-    assert [place.voter for place in found.by_score] == ["SURE\u2026SURE", "UNSURE\u2026SURE", "WRONG\u2026RONG"]
-    assert [place.provisional for place in found.by_score] == [True, False, True]
-    assert (found.by_score[0].brier, found.by_score[0].n) == (round(0.1**2 + 2 * 0.05**2, 4), 30)
-    assert (found.gave_chances, found.gave_chances_below_30, len(found.places)) == (4, 1, 4)
+
+def test_a_round_from_before_the_rule_compares_with_the_forecast_at_opening() -> None:
+    before = replace(PLAYED, closing=None)
+
+    assert CrowdSums().plus(before, ONE_VOTE.chances).scores().brier_brain == round(brier((0.3, 0.3, 0.4), UP), 4)
+
+
+def test_a_round_without_a_second_seal_compares_people_with_nothing() -> None:
+    """With the older forecast they would look better than they were."""
+    for void in (Closing(void_reason=NOT_SEALED), Closing(NOON, (0.2, 0.3, 0.5), "00", "clock was set back")):
+        assert CrowdSums().plus(replace(PLAYED, closing=void), ONE_VOTE.chances) == CrowdSums()

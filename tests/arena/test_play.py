@@ -94,7 +94,7 @@ def test_the_votes_of_a_round_are_locked_when_it_goes_live(simulated: bool) -> N
 
     crowd = simulated_tally(CONFIG.seed, opened.round_id) if simulated else Tally()
     assert result.rounds.locks == ((opened.round_id, VOTES, crowd),)
-    assert (waiting.rounds.locks, waiting.rounds.changes) == ((), ())
+    assert (waiting.rounds.locks, waiting.events) == ((), ())
     assert [event.kind for event in result.events] == ["round_live"]
 
 
@@ -121,7 +121,7 @@ def test_whether_a_release_carried_it_counts_only_in_the_tick_in_which_it_begins
     carried, late = PlayState(published_ms=NOON), PlayState(published_ms=NOON - 1)
     live = ended(after_tick(START, opened, state=carried))
 
-    waiting = after_tick(START - MINUTE, opened, state=state_of(late, hours=HourState(pending=(sealed,))))
+    waiting = after_tick(START - 11 * MINUTE, opened, state=state_of(late, hours=HourState(pending=(sealed,))))
     going_on = after_tick(START + MINUTE, live, state=state_of(late, hours=HourState(pending=(begun,))))
     unseen = after_tick(START, opened, state=state_of(late, hours=HourState(pending=(sealed,))))
 

@@ -14,7 +14,7 @@ from generator.arena.published import complaint_of, digest_of, published_round, 
 from generator.values.rounds import Lesson, Round
 from generator.values.rows import LessonRow
 from generator.values.votes import Tally
-from tests.support.arena_inputs import HOUR, NOON, inputs_at, state_of
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, inputs_at, state_of
 
 VOTES = Tally(5, 2, 1)
 
@@ -27,7 +27,8 @@ def moved(item: Round, inputs: PlayInputs) -> tuple[Round, Lesson | None]:
 
 def a_row(opens_ms: int = NOON) -> dict[str, Any]:
     opened = play(PlayState(), inputs_at(opens_ms)).rounds.changes[0][1]
-    live, _ = moved(opened, inputs_at(opens_ms + HOUR))
+    sealed, _ = moved(opened, inputs_at(opens_ms + HOUR - 5 * MINUTE))
+    live, _ = moved(sealed, inputs_at(opens_ms + HOUR))
     resolved, lesson = moved(live, inputs_at(opens_ms + 2 * HOUR))
     row: dict[str, Any] = json.loads(json.dumps(published_round(resolved, VOTES, lesson)))
     return row
@@ -62,6 +63,18 @@ TAMPERED = {
     "band": (set_in("forecast", "band_bps", to=1.0), "forecast and salt do not give the commitment"),
     "salt": (set_in("salt", to="00"), "forecast and salt do not give the commitment"),
     "commitment": (set_in("commitment", to="00"), "forecast and salt do not give the commitment"),
+    "probability at the close": (
+        set_in("closing", "forecast", "probabilities", "up", to=0.9),
+        "the forecast at the close and the salt do not give its commitment",
+    ),
+    "commitment at the close": (
+        set_in("closing", "commitment", to="00"),
+        "the forecast at the close and the salt do not give its commitment",
+    ),
+    "forecast at the close hidden": (
+        set_in("closing", "forecast", to=None),
+        "it was sealed at the close, and that is not opened",
+    ),
     "another round's forecast": (
         set_in("forecast", "round_id", to="BTC-20261120-140000"),
         "the sealed forecast is of another round",
@@ -165,7 +178,8 @@ def test_a_row_with_a_missing_part_is_a_complaint_or_needs_it_not(key: str) -> N
     row = a_row()
     del row[key]
 
-    needless = {"price_basis", "void_reason", "chance_sums", "simulated_chance_sums"}  # the last: of before chances
+    # The last three: of before chances, and of before a second seal.
+    needless = {"price_basis", "void_reason", "chance_sums", "simulated_chance_sums", "closing"}
     assert (complaint_of(row) is None) == (key in needless)
 
 

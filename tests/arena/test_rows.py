@@ -98,6 +98,7 @@ def test_a_round_is_published_field_by_field() -> None:
             },
         },
         "salt": "00ff",
+        "closing": {"commitment": None, "forecast": None, "void_reason": None},
         "previous_outcome": "BEARISH",
         "price_basis": "venue_mid",
         "start_price": 100.0,
@@ -131,7 +132,7 @@ def test_what_a_round_does_not_have_yet_is_null() -> None:
     row = published_round(waiting, Tally(), None)
 
     before = {"commitment", "forecast", "salt", "previous_outcome", "price_basis", "start_price", "end_price"}
-    after = {"change_bps", "outcome", "void_reason", "lesson"}
+    after = {"closing", "change_bps", "outcome", "void_reason", "lesson"}
     assert {key for key, value in row.items() if value is None} == before | after
     assert (row["phase"], row["warm_up"]) == ("scheduled", True)
     assert row["votes"] == row["simulated_votes"] == {"bullish": 0, "bearish": 0, "neutral": 0}

@@ -1,9 +1,15 @@
 """Voters: only a record above chance counts, bursts are shown, places are earned."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.wire.notes import Chances
+from generator.arena.ranks import Calendar
 from generator.arena.rates import in_words, share
 from generator.arena.voters import (
     CountedVote,
@@ -17,6 +23,7 @@ from generator.arena.voters import (
 )
 from generator.catalog.words import Prediction
 from generator.values.votes import Tally
+from tests.arena.test_sealing import an_open_round
 from tests.support.arena_inputs import HOUR, MINUTE, NOON
 
 UP, DOWN, FLAT = Prediction.BULLISH, Prediction.BEARISH, Prediction.NEUTRAL
@@ -90,31 +97,66 @@ def test_a_busy_round_has_no_bursts_only_because_it_is_busy() -> None:
     assert bursts(busy, NOON, NOON + HOUR) == ()
 
 
-def test_places_start_at_thirty_rounds_and_are_provisional_below_a_hundred() -> None:
-    board = leaderboard([voter(29, 29, "A"), voter(30, 20, "B"), voter(99, 60, "C"), voter(100, 60, "D")])
-
-    assert (board.voters, board.below_30) == (4, 1)
-    assert [(place.place, place.voter, place.provisional) for place in board.places] == [
-        (1, "C\u2026C", True),
-        (2, "D\u2026D", False),
-        (3, "B\u2026B", True),
-    ]
+PLAYED: Final = replace(an_open_round(), base_rate=(0.3, 0.4, 0.3))
 
 
-def test_a_lucky_short_record_does_not_lead_a_long_one() -> None:
-    board = leaderboard([voter(30, 19, "lucky"), voter(1_000, 600, "steady")])
+def played(rounds: int, said: Callable[[int], tuple[Prediction, Chances | None] | None], name: str = "A") -> Voter:
+    """Return a voter after so many hourly rounds that came up, small, down, small in turn; None leaves one out."""
+    record = Voter(name, 0, 0)
+    for hour in range(rounds):
+        vote = said(hour)
+        if vote is not None:
+            record = record.voted(*vote, replace(PLAYED, start_ms=hour * HOUR), CAME[hour % 4])
+    return record
 
-    assert [place.voter for place in board.places] == ["steady\u2026eady", "lucky\u2026ucky"]
+
+CAME: Final = (UP, FLAT, DOWN, FLAT)
+CALENDAR: Final = Calendar([hour * HOUR for hour in range(2_400)])
+
+
+def test_a_vote_that_is_a_word_counts_as_a_hit_and_saves_nothing_by_chances() -> None:
+    words = played(40, lambda hour: (CAME[hour % 4], None))
+    mixed = played(40, lambda hour: (CAME[hour % 4], Chances(20, 60, 20) if hour % 4 == 1 else None))
+
+    assert (words.resolved, words.hits, words.by_chances.answers) == (40, 40, 0)
+    # A small move is the likeliest: to name it saves nothing; up and down, each time that they come, a whole hit.
+    assert words.by_hits.total == 20 * 10_000
+    assert mixed.by_chances.answers == mixed.given.rounds == 10
+    usual, own = 0.3**2 + 0.6**2 + 0.3**2, 0.2**2 + 0.4**2 + 0.2**2
+    assert mixed.by_chances.total == 10 * round(10_000 * (usual - own))
+
+
+def test_a_key_that_plays_only_where_it_likes_gains_no_place_by_that() -> None:
+    """Both say what is true of every second round and the base rate else; the picker leaves the others out."""
+    sure = (FLAT, Chances(20, 60, 20))
+    honest = played(2_400, lambda hour: sure if hour % 2 else (FLAT, Chances(30, 40, 30)), "HONEST")
+    picker = played(2_400, lambda hour: sure if hour % 2 or not hour else None, "PICKER")
+
+    board = leaderboard([honest, picker], CALENDAR)
+
+    saved = {place.voter[0]: place for place in board.by_score}
+    assert saved["H"].brier > saved["P"].brier
+    assert saved["H"].rounds == saved["P"].rounds == 2_400
+    assert saved["H"].brier_saved.value == pytest.approx(saved["P"].brier_saved.value, abs=3e-4)
+
+
+def test_places_start_at_thirty_votes_and_are_provisional_below_a_hundred() -> None:
+    def every(step: int) -> Callable[[int], tuple[Prediction, None] | None]:
+        return lambda hour: (FLAT, None) if hour % step == 0 else None
+
+    voters = [played(29 * 12, every(12), "A"), played(30 * 12, every(12), "B"), played(99 * 12, every(12), "C")]
+    board = leaderboard([*voters, played(100 * 12, every(12), "D")], CALENDAR)
+
+    assert (board.voters, board.below_30, board.gave_chances) == (4, 1, 0)
+    assert {place.voter[0]: place.provisional for place in board.places} == {"B": True, "C": True, "D": False}
+    assert {place.voter[0]: place.hit.n for place in board.places} == {"B": 30, "C": 99, "D": 100}
 
 
 def test_the_leaderboard_is_at_most_twenty_and_the_same_for_any_order() -> None:
-    voters = [voter(40, number, f"{number:02d}") for number in range(40)]
+    def always(word: Prediction) -> Callable[[int], tuple[Prediction, None]]:
+        return lambda _hour: (word, None)
 
-    assert leaderboard(voters) == leaderboard(voters[::-1])
-    assert len(leaderboard(voters).places) == 20
+    voters = [played(400, always(CAME[number % 4]), f"{number:02d}") for number in range(40)]
 
-
-def test_equal_records_are_ranked_by_their_rounds_and_then_by_address() -> None:
-    board = leaderboard([voter(30, 0, "A"), voter(100, 0, "C"), voter(100, 0, "B")])
-
-    assert [place.voter[0] for place in board.places] == ["B", "C", "A"]
+    assert leaderboard(voters, CALENDAR) == leaderboard(voters[::-1], CALENDAR)
+    assert len(leaderboard(voters, CALENDAR).places) == 20

@@ -85,6 +85,7 @@ def test_no_entry_reveals_a_forecast_before_its_round_or_hour(record: Record) ->
     (made,) = [entry for entry in log if step_of(entry) == "predictions.sealed"]
     assert set(sealed) == {
         *("game", "kind", "at", "round_id", "asset", "opened", "start", "end", "band_bps", "commitment", "ballot_form"),
+        "compared_at",
     }
     assert set(made) == {"game", "kind", "at", "start", "assets"}
     assert all(len(digest) == 64 for digest in made["assets"].values())

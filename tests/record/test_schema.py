@@ -3,6 +3,8 @@
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,16 +15,27 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, event, inspect
 
+from gateway.wire.notes import Chances
+from generator.catalog.words import Prediction
 from generator.errors import MemoryUnreadable
 from generator.record.memory import tables as t
 from generator.record.memory.schema import MIGRATIONS, OLDEST, bring_up_to_date
 from generator.record.memory.store import Memory
-from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, play_tick, store_tick
+from tests.support.arena_inputs import HOUR, MINUTE, NOON, Vote, hours, inputs_at, play_tick, store_tick
 from tests.support.databases import url_in
 
 LATER_COLUMNS = ("chances_kind",)
-# What takes a memory of schema 19 to that of commit 78f9e24c.
+# What takes a memory of today to that of commit fac0d958.
+BEFORE_FAIR_PLAY = (
+    "ALTER TABLE rounds DROP COLUMN closing",
+    *(f"ALTER TABLE voters DROP COLUMN {name}" for name in ("since_ms", "by_hits", "by_chances")),
+    "ALTER TABLE voters ADD COLUMN squares BIGINT",
+    "UPDATE memory_version SET version_num = '19'",
+    "UPDATE meta SET value = '19' WHERE key = 'schema_version'",
+)
+# And to that of commit 78f9e24c.
 UNDONE = (
+    *BEFORE_FAIR_PLAY,
     *(f"DROP TABLE {name}" for name in ("venues", "sealed", "bars")),
     *(f"ALTER TABLE {name} DROP COLUMN chances_kind" for name in ("rounds", "predictions", "hours")),
     "ALTER TABLE regime_history DROP COLUMN confidence_kind",
@@ -137,6 +150,36 @@ def test_a_memory_of_the_oldest_schema_keeps_its_rows_and_has_todays_tables(tmp_
     engine = create_engine(url_in(tmp_path))
     assert differences(engine) == []
     engine.dispose()
+
+
+def test_what_voters_saved_is_made_again_from_their_ballots(tmp_path: Path) -> None:
+    """Two days of words and chances, some left out; the migration gives what each tick had counted."""
+    memory = Memory.open(url_in(tmp_path))
+    for hour in range(30):
+        now = NOON + hour * HOUR
+        store_tick(memory, inputs_at(now))
+        subject = f"BTC-{datetime.fromtimestamp((now + HOUR) / 1000, UTC):%Y%m%d-%H0000}"
+        said = [Vote(subject, by=0, chances=Chances(55, 30, 15)), Vote(subject, Prediction.BEARISH, by=1)]
+        votes = said[: 1 + hour % 2] + [Vote(subject, by=2, chances=Chances(20, 60, 20))] * (hour > 20)
+        store_tick(
+            memory, replace(inputs_at(now + MINUTE), ballots=tuple(vote.but(at_ms=now).file() for vote in votes))
+        )
+    memory.close()
+    path = tmp_path / "memory.sqlite3"
+    before = voters_of(path)
+    run_sql(path, *BEFORE_FAIR_PLAY)
+
+    Memory.open(url_in(tmp_path)).close()
+
+    assert len(before) == 3
+    assert voters_of(path) == before
+
+
+def voters_of(path: Path) -> dict[str, dict[str, object]]:
+    """Return the voters with all that is known of each."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        return {row["address"]: dict(row) for row in connection.execute("SELECT * FROM voters")}
 
 
 def test_a_program_below_a_folder_with_a_percent_sign_migrates(tmp_path: Path, filled: Path) -> None:

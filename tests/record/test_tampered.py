@@ -40,6 +40,7 @@ MINUTES: Final = (0, 15, 55)
 EVERY_STEP: Final = {
     *("log.opened", "scores", "clock.stepped"),
     *(f"{game}.{step}" for game in ("round", "daily", *(game.kind for game in SEALED)) for step in STEPS),
+    "round.resealed",
     *HOURLY_STEPS,
     *("ladder.sealed", "ladder.judged"),
 }

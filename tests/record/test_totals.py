@@ -23,7 +23,7 @@ from tests.support.databases import reopen, url_in
 
 CROWDED = replace(CONFIG, assets=("BTC", "ETH"), simulated_crowd=True)
 # Of the play below under each rule: another digest means that what is counted changed, and needs another COUNTING_RULE.
-COUNTED = {"4": "504c404ab0a92290", "5": "ca6bcfff5b2fef1e", "6": "23e8b682810c1d20"}
+COUNTED = {"4": "504c404ab0a92290", "5": "ca6bcfff5b2fef1e", "6": "23e8b682810c1d20", "7": "3a8905191336f4ce"}
 
 
 @pytest.fixture

@@ -155,6 +155,7 @@ def test_chances_are_scored_for_their_voter_and_the_crowd_and_a_word_for_neither
         play_tick(memory, inputs_at(now))
         said = Vote(round_at(hour + 1), by=0, chances=given if hour != 1 else None)
         vote_at(memory, now + 30 * MINUTE, said, Vote(round_at(hour + 1), by=1))
+        store_tick(memory, inputs_at(now + 55 * MINUTE))  # in which the round is sealed again
     view = play_tick(memory, inputs_at(NOON + 4 * HOUR))
 
     expected = ChanceScores()
@@ -164,10 +165,10 @@ def test_chances_are_scored_for_their_voter_and_the_crowd_and_a_word_for_neither
             chances = (base["down"], base["neutral"], base["up"])
             expected = expected.plus(given, chances, known(row["outcome"]))
     kept = dump(memory._engine.url.render_as_string())["voters"]
-    scores = {address: scores for address, _resolved, _hits, *scores in kept}
+    scores = {address: scores for address, _resolved, _hits, _since, _by_hits, _by_chances, *scores in kept}
     first, second = (address_from_private_key(voter(number)) for number in (0, 1))
     assert expected.rounds == 2
-    assert scores == {first: list(astuple(expected)), second: [None] * 6}
+    assert scores == {first: list(astuple(expected)), second: [None] * 5}
     assert (view.crowd_record.n, view.crowd_record.votes) == (2, 2)
     assert view.crowd_record.brier == round(expected.brier / 10**8 / 2, 4)
     board = view.leaderboard

@@ -421,7 +421,14 @@ def test_the_arena_lists_each_finished_round_as_published() -> None:
 def test_the_arena_shows_patterns_and_places_of_the_published_lessons() -> None:
     lessons = body("teacher-lessons")
     patterns = table(html_of()["/arena/history/index.html"], "How often brain and people were right, by kind of round")
-    places = table(html_of()["/arena/history/index.html"], "Voters by the lower end of their 95% interval")
+    places = table(
+        html_of()["/arena/history/index.html"],
+        "Voters by how much oftener they were right than the likeliest outcome came",
+    )
+    by_score = table(
+        html_of()["/arena/history/index.html"],
+        "Voters by what their chances saved against the base rate, per round since their first vote",
+    )
 
     assert [row["Rounds"] for row in patterns] == [row["when"] for row in lessons["patterns"]]
     for row, published in zip(patterns, lessons["patterns"], strict=True):
@@ -430,11 +437,24 @@ def test_the_arena_shows_patterns_and_places_of_the_published_lessons() -> None:
             rate = published[key]
             few = f"{rate['hits']} of {rate['n']}"
             assert row[heading] == (f"{rate['percent']:.1f}%" if rate["n"] >= 30 else few)
+    for rows, name in ((places, "places"), (by_score, "by_score")):
+        for row, published in zip(rows, lessons["leaderboard"][name], strict=True):
+            luck = "beyond luck" if published["beyond_luck"] else "may be luck"
+            marks = f"{luck}, provisional" if published["provisional"] else luck
+            assert (row["Place"], row["Voter"]) == (str(published["place"]), f"{published['voter']} {marks}")
+            assert row["Rounds"] == str(published["rounds"])
     for row, published in zip(places, lessons["leaderboard"]["places"], strict=True):
-        hit = published["hit"]
-        assert (row["Place"], row["Voter"]) == (str(published["place"]), published["voter"])
+        hit, above = published["hit"], published["above_likeliest"]
         assert row["Right"].startswith(f"{hit['percent']:.1f}% of {hit['n']} (95% interval")
-        assert row["Right"].endswith("provisional") is published["provisional"]
+        assert row["Above the likeliest"] == f"{100 * above['value']:+.1f}%"
+        assert row["95% interval"] == f"{100 * above['low']:+.1f} to {100 * above['high']:+.1f}%"
+        assert row["Luck of the best"] == f"{100 * published['luck']:+.1f}%"
+    for row, published in zip(by_score, lessons["leaderboard"]["by_score"], strict=True):
+        saved = published["brier_saved"]
+        assert row["Votes"] == str(published["n"])
+        assert row["Saved"] == f"{saved['value']:+.3f}"
+        assert row["95% interval"] == f"{saved['low']:+.3f} to {saved['high']:+.3f}"
+        assert row["Luck of the best"] == f"{published['luck']:+.3f}"
 
 
 # The record

@@ -191,8 +191,20 @@ def test_patterns_and_places_stand_with_their_counts_and_intervals() -> None:
     text = _page("/arena/history/")
 
     assert "all rounds with a call and a crowd 46 39.1% 34.8% 30.4% Neither was right more often." in text
-    assert "AAAAAA…BBBB 58.5% of 41 (95% interval 51.4 to 65.7%) provisional" in text
-    assert "17 voters so far, 16 with too few rounds." in text
+    assert "AAAAAA…BBBB may be luck, provisional 1 58.5% of 41 (95% interval 51.4 to 65.7%) 312 +1.9%" in text
+    assert "CCCCCC…DDDD beyond luck 1 204 312 +0.035 +0.012 to +0.057 +0.029" in text
+    assert "17 voters so far, 16 with too few votes or days." in text
+
+
+def test_the_luck_of_the_best_of_so_many_is_said_with_its_figures_where_places_stand() -> None:
+    text = _page("/arena/history/")
+
+    assert (
+        "By luck alone, with no skill at all, the best of 5 voters would save up to 0.029 by their chances and the "
+        "best of 17 voters would be up to 3.4% above the likeliest (in 95 of 100 cases no more)."
+    ) in text
+    assert "a round that was left out saved nothing, and neither did a word" in text
+    assert "By luck alone" not in _page("/arena/history/", nothing_yet())
 
 
 def test_an_arena_where_nothing_was_played_says_so() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from nacl.signing import SigningKey
@@ -38,6 +38,7 @@ from tests.support.ranges import range_of
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
+BAND_BPS = 20.123456
 GENESIS = NETWORKS["devnet"].genesis_hash
 CONFIG = ArenaConfig(60, ("BTC",), DEMO_ARENA, GENESIS, seed=7, simulated_crowd=False)
 
@@ -62,17 +63,24 @@ def prices_at(now_ms: int, venues: int = 3) -> dict[str, PricePoint]:
     return {asset: PricePoint(price_at(asset, now_ms), venues) for asset in ASSETS}
 
 
-def forecast_at(now_ms: int) -> Callable[[str, int], Forecast | None]:
+class Forecaster(Protocol):
+    """What a brain says of an asset over so many minutes, in a band of its own or in one that was fixed before."""
+
+    def __call__(self, asset: str, minutes: int, band_bps: float = BAND_BPS) -> Forecast | None:
+        """Forecast."""
+
+
+def forecast_at(now_ms: int) -> Forecaster:
     """Return a forecaster whose words depend on the minute alone."""
 
-    def forecast(asset: str, minutes: int) -> Forecast:
+    def forecast(asset: str, minutes: int, band_bps: float = BAND_BPS) -> Forecast:
         place = ASSETS.index(asset)
         lean = 0.08 * math.sin(now_ms / (17 * MINUTE) + place)
         neutral = 0.36 + 0.18 * math.sin(now_ms / (29 * MINUTE) + 2 * place)
         chances = Probabilities(0.49 - neutral / 2 - lean, neutral, 0.51 - neutral / 2 + lean)
         units = in_units(np.array((chances.down, chances.neutral, chances.up))[:, None, None])
         call = CALLS[follow(np.zeros(1), units, EARNED).item()]
-        return Forecast(asset, minutes, chances, Probabilities(0.31, 0.36, 0.33), call, 20.123456)
+        return Forecast(asset, minutes, chances, Probabilities(0.31, 0.36, 0.33), call, band_bps)
 
     return forecast
 
@@ -86,7 +94,7 @@ def ranges_at(now_ms: int) -> dict[str, dict[str, RangeForecast]]:
     return found
 
 
-def no_forecast(_asset: str, _minutes: int) -> Forecast | None:
+def no_forecast(_asset: str, _minutes: int, _band_bps: float | None = None) -> Forecast | None:
     """Stand for a brain that has nothing to say."""
     return None
 
@@ -116,6 +124,7 @@ def inputs_at(
         venues_needed=needed,
         price_basis="venue_mid",
         forecast=forecast_at(now_ms),
+        forecast_at_band=forecast_at(now_ms),
         config=config,
         ballots=tuple(ballots),
         salt=salt_at(now_ms),

@@ -76,6 +76,7 @@ from generator.values.rounds import Event, Lesson, Round
 from generator.values.scores import (
     NO_ROUNDS,
     CalibrationBin,
+    Estimate,
     ForecastScores,
     HoldRecord,
     Rate,
@@ -84,7 +85,7 @@ from generator.values.scores import (
 )
 from generator.values.ticks import TicksBlock
 from generator.values.view import ArenaView
-from generator.values.votes import NO_VOTERS, Burst, LeaderboardPlace, LockedCrowd, RecordCrowd, Tally
+from generator.values.votes import NO_VOTERS, Burst, LeaderboardPlace, LockedCrowd, RecordCrowd, ScorePlace, Tally
 from tests.support.known import rate_of
 from tests.support.markets import market
 from tests.support.ranges import how_far
@@ -463,9 +464,38 @@ def arena() -> ArenaView:
         ),
         leaderboard=replace(
             NO_VOTERS,
-            places=(LeaderboardPlace(place=1, voter="AAAAAA\u2026BBBB", hit=rate(41, 58.5), provisional=True),),
+            places=(
+                LeaderboardPlace(
+                    place=1,
+                    voter="AAAAAA\u2026BBBB",
+                    hit=rate(41, 58.5),
+                    rounds=312,
+                    above_likeliest=Estimate(0.0192, -0.0056, 0.044),
+                    luck=0.0341,
+                    beyond_luck=False,
+                    provisional=True,
+                ),
+            ),
+            by_score=(
+                ScorePlace(
+                    place=1,
+                    voter="CCCCCC\u2026DDDD",
+                    n=204,
+                    brier=0.6012,
+                    brier_base_rate=0.6541,
+                    log_score=1.0231,
+                    log_score_base_rate=1.0902,
+                    rounds=312,
+                    brier_saved=Estimate(0.0346, 0.0121, 0.0571),
+                    luck=0.0287,
+                    beyond_luck=True,
+                    provisional=False,
+                ),
+            ),
             voters=17,
             below_30=16,
+            gave_chances=5,
+            gave_chances_below_30=4,
         ),
     )
 

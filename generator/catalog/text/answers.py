@@ -48,7 +48,7 @@ DEVELOPER_NOTE: Final = (
     "Past freshness.valid_until the answer is stale. Unknown values are null and named in limitations."
 )
 PRIVACY_NOTE: Final = (
-    "Lessons count votes only and name no voter. The leaderboard shows shortened addresses of voters with 30 rounds or "
+    "Lessons count votes only and name no voter. The leaderboard shows shortened addresses of voters with 30 votes or "
     "more; nothing else is known of anyone."
 )
 CROWD_NOTE: Final = (
@@ -58,9 +58,11 @@ CROWD_NOTE: Final = (
 BY_RECORD_NOTE: Final = "Votes weigh by how far a record is above one in three, so new addresses count for nothing."
 NO_RECORDS: Final = "No voter of this round has a record above one in three yet."
 LEADERBOARD_NOTE: Final = (
-    "Voters are ranked from 30 resolved rounds on, provisionally below 100, by the lower end of the 95% interval: of "
-    "how often they were right, and of what their chances saved against the base rate. Among many voters, some lead by "
-    "luck."
+    "Places go by the lower end of the 95% interval, per round since a voter's first vote. By chances counts what the "
+    "Brier score saved against the base rate; a round that was left out saved nothing, and neither did a word, which "
+    "gives no chances. By hits counts how much oftener a vote was right than the likeliest outcome came. A place needs "
+    "30 votes and ten days; below 100 votes it is provisional. Of many voters the best looks good by luck alone, and "
+    "anyone can make many keys: a place means something only where it is beyond luck."
 )
 TEACHER_ROLE: Final = "Compares outcomes with forecasts and votes."
 REGIME_RELIABILITY: Final = "replayed"

@@ -155,7 +155,7 @@ PAGE_TERMS: Final[dict[str, str]] = {
     "consensus": "The answer with the most votes in a round. NONE means that no one voted.",
     "correlation": f"How far prices move together: 1 is in step, 0 without any link, {MINUS}1 always opposite.",
     "interval (95%)": "The range in which the true rate plausibly lies. The fewer the cases, the wider it is.",
-    "leaderboard": "The voters by the lower end of their hit rate's interval.",
+    "leaderboard": "The voters by the lower end of the interval of what their votes saved.",
     "lesson": "What a finished round shows: the move, how rare it was, the chances, the score, and one idea.",
     "record": "What the service has kept of the market, a year at most. Usual, rare and largest are so on record.",
     "risk score": "From 0 to 100: where the volatility expected for the next four hours ranks on record.",

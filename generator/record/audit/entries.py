@@ -54,8 +54,13 @@ def round_entries(played: RoundsPlayed, now_ms: int, digest: DigestOfBallots) ->
     lessons = {lesson.round_id: lesson for lesson in played.lessons}
     entries: list[Entry] = []
     for before, after in sorted(played.changes, key=lambda change: change[1].start_ms):
-        if not after.warm_up and (before is None or before.warm_up or before.phase is not after.phase):
+        if after.warm_up:
+            continue
+        if before is None or before.warm_up or before.phase is not after.phase:
             entries += _round(after, now_ms, locks.get(after.round_id), lessons.get(after.round_id), digest)
+        if after.phase is RoundPhase.OPEN and after.closing is not None and after.closing.made_ms == now_ms:
+            again = {"round_id": after.round_id, "commitment": after.closing.commitment}
+            entries.append(entry("round.resealed", now_ms, after.round_id, **again))
     return entries
 
 
@@ -103,6 +108,8 @@ def daily_entry(question: DailyQuestion, now_ms: int) -> Entry:
 
 
 # What each entry about a round holds of its published row.
+AT_CLOSE: Final = "close"
+"""With the brain's forecast at the close people are compared, from the first round on that says so."""
 SLOT: Final = ("round_id", "asset", "opened", "start", "end")
 REVEALED: Final = ("forecast", "salt", "previous_outcome")
 SUMS: Final = ("chance_sums", "simulated_chance_sums")  # an entry of before votes could give chances has none
@@ -117,13 +124,18 @@ def _round(after: Round, now_ms: int, lock: Lock | None, lesson: Lesson | None, 
     def about(kind: str, names: tuple[str, ...], **more: Any) -> list[Entry]:
         return [entry(kind, now_ms, after.round_id, **{name: row[name] for name in names}, **more)]
 
+    # A round from before the rule says nothing of a second seal.
+    is_sealed_twice = after.closing is not None
+    rule = {"compared_at": AT_CLOSE} if is_sealed_twice else {}
+    closing = {"closing": row["closing"]} if is_sealed_twice else {}
+
     if after.phase is RoundPhase.OPEN:
-        return about("round.sealed", (*SLOT, "commitment"), band_bps=after.band_bps, ballot_form=FORM)
+        return about("round.sealed", (*SLOT, "commitment"), band_bps=after.band_bps, ballot_form=FORM, **rule)
     if after.phase is RoundPhase.LIVE and lock is not None:
-        return about("round.started", LOCKED, ballots_sha256=digest(after.round_id))
+        return about("round.started", LOCKED, ballots_sha256=digest(after.round_id), **closing)
     if after.phase is RoundPhase.RESOLVED and lesson is not None:
         return about("round.judged", RESOLVED)
-    return about("round.void", (*SLOT, "void_reason", *REVEALED)) if after.phase is RoundPhase.VOID else []
+    return about("round.void", (*SLOT, "void_reason", *REVEALED), **closing) if after.phase is RoundPhase.VOID else []
 
 
 def hour_entries(changes: Iterable[PredictionChange], now_ms: int, salt: SaltOf) -> list[Entry]:

@@ -13,7 +13,7 @@ from generator.arena.scores import Sums, track_record
 from generator.catalog.formats import ms_of
 from generator.catalog.links import ROUNDS_PUBLISHED
 from generator.record.audit.compare import row_differences, shortened
-from generator.record.audit.entries import SLOT, SUMS
+from generator.record.audit.entries import AT_CLOSE, SLOT, SUMS
 from generator.record.audit.game import AuditError, Read, Row, Site, Waiting, in_time, seconds
 from generator.record.audit.recount import RecountError, path_of, recount
 from generator.record.audit.scores import crowd_line, score_line
@@ -40,6 +40,7 @@ class RoundLog:
     sums: Sums = field(default_factory=Sums)
     crowd: CrowdSums = field(default_factory=CrowdSums)
     simulated_crowd: CrowdSums = field(default_factory=CrowdSums)
+    is_compared_at_close: bool = False  # whether a round was sealed under that rule
     kept: int = KEPT_ROUNDS
     most_voted: int = RECOUNTED
 
@@ -48,6 +49,7 @@ class RoundLog:
         """What reads an entry, by its kind."""
         return {
             "round.sealed": self._sealed,
+            "round.resealed": self._sealed_again,
             "round.started": self._locked,
             "round.judged": self._resolved,
             "round.void": self._void,
@@ -115,12 +117,50 @@ class RoundLog:
         row = {**_row(entry), "band_bps": entry["band_bps"], "commitment": entry["commitment"]}
         self.open[name] = {**row, "ballot_form": int(entry.get("ballot_form", FIRST_FORM))}
 
+        if entry.get("compared_at") == AT_CLOSE:
+            self.is_compared_at_close = True
+            self.open[name]["closing"] = dict.fromkeys(("commitment", "forecast", "void_reason"))
+        elif self.is_compared_at_close:
+            raise AuditError("people were compared with the forecast at the close before, and are not in this round")
+
+    def _sealed_again(self, entry: Row) -> None:
+        row = self.open.get(entry["round_id"])
+        if row is None or row["phase"] != "open" or "closing" not in row:
+            raise AuditError("no open round that is sealed twice was sealed under this name")
+        if not entry["at"] < row["start"]:
+            raise AuditError("the forecast at the close was not sealed before the start")
+        row["closing"] = {**row["closing"], "commitment": entry["commitment"]}
+
+    def _closed(self, row: dict[str, Any], entry: Row, *, is_live: bool) -> None:
+        """Open the second seal of a round: it is the one that stood in the log last, whether it counts or not.
+
+        Args:
+            row: of the round, in its phase before.
+            entry: that opens it.
+            is_live: whether the round goes live by it; else it is void.
+        """
+        sealed = row.get("closing")
+        opened = entry.get("closing")
+        if (sealed is None) != (opened is None):
+            raise AuditError("it opens another number of seals than it has")
+        if sealed is None or opened is None:
+            return
+
+        if opened["commitment"] != sealed["commitment"]:
+            raise AuditError("the forecast at the close is not the last one that was sealed before it")
+        if row["phase"] == "live" and opened != sealed:
+            raise AuditError("the forecast at the close was opened otherwise before")
+        if row["phase"] == "open" and not is_live and opened["void_reason"] is not None:
+            raise AuditError("the forecast at the close is void in a round that never went live")
+        row["closing"] = opened
+
     def _locked(self, entry: Row) -> None:
         row = self.open.get(entry["round_id"])
         if row is None or row["phase"] != "open":
             raise AuditError("no open round was sealed under this name")
         in_time(seconds(row["start"], entry["at"]), "locked", "start")
 
+        self._closed(row, entry, is_live=True)
         names = ("forecast", "salt", "previous_outcome", "votes", "simulated_votes", "start_price", "price_basis")
         row.update({name: entry[name] for name in names}, phase="live", ballots_sha256=entry["ballots_sha256"])
         row.update({name: entry[name] for name in SUMS if name in entry})
@@ -148,6 +188,7 @@ class RoundLog:
 
         row = row or {**slot, "commitment": None}
         row.update({name: entry[name] for name in ("forecast", "salt", "previous_outcome", "void_reason")})
+        self._closed(row, entry, is_live=False)
         row["phase"] = "void"
         self._end(row)
 
@@ -229,6 +270,8 @@ def rows_complaint(rows: Sequence[Row], log: RoundLog, first_at: str | None) -> 
             stated = {name: value for name, value in logged.items() if name not in UNPUBLISHED}
             # The log says nothing of chances where no vote could give any: then the row may not either.
             stated |= {name: NO_CHANCES for name in SUMS if name in row and name not in logged}
+            # Nor of a second seal from before there was one.
+            stated |= {"closing": None} if "closing" in row and "closing" not in logged else {}
             differences = row_differences(row, {**stated, "log_entries": log.entries.get(logged["round_id"], [])})
             complaint = f"round {logged['round_id']}: {differences}" if differences else None
         if complaint is not None:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, unio
 from gateway.wire.daily import is_daily
 from gateway.wire.foreign import read_json
 from generator.arena.ballots import Ballot, Chances, Refusal
+from generator.arena.ranks import Calendar, Saved
 from generator.arena.rounds import Lock, RoundsPlayed
 from generator.arena.voters import ChanceScores, CountedVote, Voter, bursts, by_record, leaderboard
 from generator.catalog.words import Prediction, RoundPhase
@@ -55,9 +56,15 @@ TALLY: Final = (
 _LOCKED = select(*TALLY).where(_T.round_id == bindparam("round_id"), _T.simulated == bindparam("simulated"))
 _REFUSED = select(func.sum(t.rejected.c.n))
 _REFUSED_SO = select(t.rejected.c.n).where(t.rejected.c.reason == bindparam("reason"))
-SCORE_COLUMNS: Final = ("scored", "brier", "base_brier", "log_score", "base_log_score", "squares")
+SCORE_COLUMNS: Final = ("scored", "brier", "base_brier", "log_score", "base_log_score")
 NO_SCORES: Final = (None,) * len(SCORE_COLUMNS)
-_SCORES: Final = tuple(t.voters.c[name] for name in SCORE_COLUMNS)
+_V = t.voters.c
+_RECORD: Final = (_V.resolved, _V.hits, _V.since_ms, _V.by_hits, _V.by_chances, *(_V[name] for name in SCORE_COLUMNS))
+_RESOLVED_STARTS = (
+    select(t.rounds.c.start_ms)
+    .where(t.rounds.c.phase == str(RoundPhase.RESOLVED), t.rounds.c.warm_up.is_(False))
+    .order_by(t.rounds.c.start_ms)
+)
 _CROWD = select(t.locked_crowds.c.crowd).where(t.locked_crowds.c.round_id == bindparam("round_id"))
 
 
@@ -306,17 +313,36 @@ def _burst(at_ms: int, votes: int, same_choice: float, new_voters: float) -> Bur
 
 def rank(connection: Connection) -> Leaderboard:
     """Rank all voters."""
-    v = t.voters.c
-    query = select(v.address, v.resolved, v.hits, *_SCORES)
-    return leaderboard(
-        Voter(address, resolved, hits, _scores_of(scores))
-        for address, resolved, hits, *scores in connection.execute(query)
+    query = select(_V.address, *_RECORD)
+    calendar = Calendar(connection.execute(_RESOLVED_STARTS).scalars().all())
+    return leaderboard((_voter(*row) for row in connection.execute(query)), calendar)
+
+
+def _voter(address: str, resolved: int, hits: int, since_ms: int, *sums: Any) -> Voter:
+    """Read a voter; scores of chances are NULL before the first round with some."""
+    by_hits, by_chances, *scores = sums
+    return Voter(
+        address=address,
+        resolved=resolved,
+        hits=hits,
+        given=ChanceScores(*(number or 0 for number in scores)),
+        since_ms=since_ms,
+        by_hits=Saved(*read_json(by_hits)),
+        by_chances=Saved(*read_json(by_chances)),
     )
 
 
-def _scores_of(row: Sequence[int | None]) -> ChanceScores:
-    """Read a voter's sums; NULL before the first round with chances."""
-    return ChanceScores(*(number or 0 for number in row))
+def _row_of(voter: Voter) -> dict[str, Any]:
+    """Write a voter."""
+    return {
+        "address": voter.address,
+        "resolved": voter.resolved,
+        "hits": voter.hits,
+        "since_ms": voter.since_ms,
+        "by_hits": json.dumps(astuple(voter.by_hits)),
+        "by_chances": json.dumps(astuple(voter.by_chances)),
+        **dict(zip(SCORE_COLUMNS, astuple(voter.given) if voter.given.rounds else NO_SCORES, strict=True)),
+    }
 
 
 def earlier_voters(connection: Connection, most: int, midnight_ms: int) -> tuple[str, ...]:
@@ -367,36 +393,24 @@ def _store_crowd(connection: Connection, lock: Lock, live: Round) -> None:
 
 def _count(connection: Connection, played: Round, outcome: Prediction) -> None:
     """Add one resolved round to every voter of it."""
-    voters = [_counted(row, played, outcome) for row in _votes(connection, played.round_id)]
+    voters = []
+    for row in _votes(connection, played.round_id):
+        before = Voter(row.voter, 0, 0) if row.resolved is None else _voter(row.voter, *row[-len(_RECORD) :])
+        chances = _chances_of(row.q_up, row.q_neutral, row.q_down)
+        voters.append(before.voted(Prediction(row.choice), chances, played, outcome))
 
     b = t.ballots.c
     voted = select(b.voter).where(b.round_id == played.round_id, b.counts.is_(True))
     connection.execute(delete(t.voters).where(t.voters.c.address.in_(voted)))
-    insert_all(connection, t.voters, voters)
-
-
-def _counted(row: Any, played: Round, outcome: Prediction) -> dict[str, Any]:
-    """Return the record of a voter after a round; a vote that was a word leaves the scores of chances as they are."""
-    scores = _scores_of([getattr(row, name) for name in SCORE_COLUMNS])
-    chances = _chances_of(row.q_up, row.q_neutral, row.q_down)
-    if chances is not None and played.base_rate is not None:
-        scores = scores.plus(chances, played.base_rate, outcome)
-
-    return {
-        "address": row.voter,
-        "resolved": (row.resolved or 0) + 1,
-        "hits": (row.hits or 0) + (row.choice == str(outcome)),
-        **dict(zip(SCORE_COLUMNS, astuple(scores) if scores.rounds else NO_SCORES, strict=True)),
-    }
+    insert_all(connection, t.voters, [_row_of(voter) for voter in voters])
 
 
 def _votes(connection: Connection, round_id: str) -> Sequence[Any]:
     """Return voter, vote and arrival of each counted ballot of a round, by arrival, and the voter's record before."""
     b = t.ballots.c
-    v = t.voters.c
     query = (
-        select(b.voter, b.choice, b.arrived_ms, b.q_up, b.q_neutral, b.q_down, v.resolved, v.hits, *_SCORES)
-        .select_from(t.ballots.outerjoin(t.voters, v.address == b.voter))
+        select(b.voter, b.choice, b.arrived_ms, b.q_up, b.q_neutral, b.q_down, *_RECORD)
+        .select_from(t.ballots.outerjoin(t.voters, _V.address == b.voter))
         .where(b.round_id == round_id, b.counts.is_(True))
     )
     return connection.execute(query.order_by(b.arrived_ms, b.txid)).all()

@@ -36,7 +36,7 @@ class VoterRow(NamedTuple):
     came: str | float  # outcome, or move in percent
     score: float | None  # Brier of chances, mean interval score of ranges; None for a word
     usual: float  # the same score of the base rates, or of a usual day
-    brain: float
+    brain: float | None  # likewise of the brain, at the close of votes; None where that is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _votes_of(connection: Connection, since_ms: int, until_ms: int) -> Iterator[
             continue
 
         usual = brier(played.base_rate, played.outcome)
-        brain = brier(played.probabilities, played.outcome)
+        brain = None if played.compared is None else brier(played.compared, played.outcome)
         for voter, choice, up, neutral, down in connection.execute(counted, {"round_id": played.round_id}):
             stated: str | tuple[int, ...] = choice
             score = None

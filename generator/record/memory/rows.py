@@ -34,7 +34,7 @@ from generator.record.memory import tables as t
 from generator.values.hours import Move, PredictionMade
 from generator.values.questions import DailyQuestion
 from generator.values.ranges import RangeForecast
-from generator.values.rounds import Event, Lesson, Round
+from generator.values.rounds import Closing, Event, Lesson, Round
 
 KINDS: Final = (Round, PredictionMade, LadderHour, DailyQuestion, Claim, Lesson, Event)
 Stored = TypeVar("Stored", Round, PredictionMade, LadderHour, DailyQuestion, Claim, Lesson, Event)
@@ -50,6 +50,7 @@ JSON: Final[Mapping[str, Callable[[Any], Any]]] = {
     **dict.fromkeys(("said", "base", "prices", "came"), dict),  # of an hour's ladders
     **dict.fromkeys(("content", "at_start", "at_end", "scores"), dict),  # of a claim
     **dict.fromkeys(("brain", "usual"), tuple),  # of a daily question
+    "closing": lambda parts: _closing(*parts),  # of a round
 }
 """What is plain and has parts is JSON; what it is read as."""
 PARTS: Final = {kind: tuple(field.name for field in fields(kind)) for kind in BY_HORIZON.values()}
@@ -111,6 +112,10 @@ def value_of(kind: type[Stored], row: Mapping[Any, Any]) -> Stored:
         values["chapter"] = None if values["concept"] is None else chapter_of(values["concept"])
         values["created_at"] = iso(values["created_ms"])
     return kind(**values)
+
+
+def _closing(made_ms: int | None, chances: list[float] | None, commitment: str | None, void: str | None) -> Closing:
+    return Closing(made_ms, None if chances is None else (chances[0], chances[1], chances[2]), commitment, void)
 
 
 def _by_horizon(kind: type[RangeForecast | Move], text: str | None) -> dict[str, Any] | None:

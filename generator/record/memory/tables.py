@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-SCHEMA_VERSION: Final = "19"
+SCHEMA_VERSION: Final = "20"
 """The newest migration; a memory of this schema needs no Alembic to start."""
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
@@ -69,6 +69,7 @@ rounds = sa.Table(
     *_maybe(sa.String(64), "sealed_digest"),
     *_maybe(sa.String(128), "salt"),
     *_maybe(sa.Text, "void_reason"),
+    *_maybe(sa.Text, "closing"),  # JSON: the second seal; NULL: opened before there was one, and in a backtest
     sa.Index("rounds_by_phase", "phase", "start_ms"),
     sa.Index("rounds_by_asset", "asset", "phase", "end_ms"),
 )
@@ -220,16 +221,19 @@ totals = sa.Table(
     *_given(sa.Text, "sums"),  # JSON
 )
 
-# Per voter the rounds voted in that resolved, and how many of these votes were right. Of the rounds in which the voter
-# gave chances: how many, the sums of Brier and log score (in 10^-8 and 10^-9), those of the base rate over the same
-# rounds, and the squares of the differences of the Brier scores (in 10^-8). NULL: none so far.
+# Per voter the rounds voted in that resolved, how many of these votes were right, and the start of the first. Of the
+# rounds in which the voter gave chances: how many, the sums of Brier and log score (in 10^-8 and 10^-9), and those of
+# the base rate over the same rounds. NULL: none so far. `by_hits` and `by_chances` are `arena.ranks.Saved`, JSON: how
+# much oftener the votes were right than the likeliest outcome came, and what the chances saved against the base rate.
 voters = sa.Table(
     "voters",
     metadata,
     *_key(sa.String(58), "address"),
     *_given(sa.Integer, "resolved", "hits"),
+    *_given(sa.BigInteger, "since_ms"),
+    *_given(sa.Text, "by_hits", "by_chances"),
     *_maybe(sa.Integer, "scored"),
-    *_maybe(sa.BigInteger, "brier", "base_brier", "log_score", "base_log_score", "squares"),
+    *_maybe(sa.BigInteger, "brier", "base_brier", "log_score", "base_log_score"),
 )
 
 # What was computed from a round's real votes at its lock, as JSON.

@@ -18,8 +18,8 @@ from generator.compose.body import encode
 from generator.record.memory.exports import VoterRow
 
 Vote = str | tuple[int, ...]
-VotedRow = tuple[str, Vote, str | float, float | None, float, float]
-"""By `columns`: round or question, what was said, what came, its score, the usual one, the brain's."""
+VotedRow = tuple[str, Vote, str | float, float | None, float, float | None]
+"""By `columns`: round or question, what was said, what came, its score, the usual one, the brain's at the close."""
 
 
 class VotersOfMonth(TypedDict):

@@ -32,29 +32,33 @@ from generator.site.words.votes import votes_shown, votes_words
 from generator.values.rounds import Round
 from generator.values.rows import PublishedRound
 from generator.values.scores import CrowdRecord, TeacherPattern
-from generator.values.votes import Burst, ScorePlace, Tally
+from generator.values.votes import Burst, Leaderboard, LeaderboardPlace, ScorePlace, Tally
 
 
 class Place(NamedTuple):
-    """A voter's place by how often the votes were right."""
+    """A voter's place by how much oftener the votes were right than the likeliest outcome came, in percent."""
 
     place: int
     voter: str
     right: str
-    provisional: bool
+    rounds: int
+    above: str
+    between: str
+    luck: str
+    marks: str
 
 
 class ScoreRow(NamedTuple):
-    """A voter's place by what the chances saved; `saved` and `between` are empty where it is too early to tell."""
+    """A voter's place by what the chances saved."""
 
     place: int
     voter: str
+    votes: int
     rounds: int
-    brier: str
-    base: str
     saved: str
     between: str
-    provisional: bool
+    luck: str
+    marks: str
 
 
 class Voters(NamedTuple):
@@ -67,6 +71,7 @@ class Voters(NamedTuple):
     counted: int
     too_few: int
     note: str
+    luck: str
     patterns: tuple[TeacherPattern, ...]
 
 
@@ -168,30 +173,66 @@ def voters(body: TeacherLessonsResponse) -> Voters:
     """Return what the page shows of leaderboard and patterns in the published teacher-lessons answer."""
     board = body.leaderboard
     return Voters(
-        places=tuple(Place(place.place, place.voter, in_full(place.hit), place.provisional) for place in board.places),
+        places=tuple(map(_hit_place, board.places)),
         by_score=tuple(map(_score_place, board.by_score)),
         gave_chances=board.gave_chances,
         too_few_scored=board.gave_chances_below_30,
         counted=board.voters,
         too_few=board.below_30,
         note=board.note,
+        luck=luck_words(board),
         patterns=body.patterns,
+    )
+
+
+def luck_words(board: Leaderboard) -> str:
+    """Say how good the best of so many voters looks by luck alone; empty while no one has a place."""
+    said = []
+    if board.by_score:
+        luck = f"{board.by_score[0].luck:.3f}"
+        said.append(f"the best of {count(board.gave_chances, 'voter')} would save up to {luck} by their chances")
+    if board.places:
+        luck = percent(100 * board.places[0].luck)
+        said.append(f"the best of {count(board.voters, 'voter')} would be up to {luck} above the likeliest")
+    if not said:
+        return ""
+    return f"By luck alone, with no skill at all, {' and '.join(said)} (in 95 of 100 cases no more)."
+
+
+def _hit_place(place: LeaderboardPlace) -> Place:
+    above = place.above_likeliest
+
+    return Place(
+        place=place.place,
+        voter=place.voter,
+        right=in_full(place.hit),
+        rounds=place.rounds,
+        above=f"{100 * above.value:+.1f}%",
+        between=f"{100 * (above.low or 0):+.1f} to {100 * (above.high or 0):+.1f}%",
+        luck=f"{100 * place.luck:+.1f}%",
+        marks=_marks(place),
     )
 
 
 def _score_place(place: ScorePlace) -> ScoreRow:
     saved = place.brier_saved
-    ends = saved is not None and saved.low is not None and saved.high is not None
+
     return ScoreRow(
         place=place.place,
         voter=place.voter,
-        rounds=place.n,
-        brier=f"{place.brier:.3f}",
-        base=f"{place.brier_base_rate:.3f}",
-        saved="" if saved is None else f"{saved.value:+.3f}",
-        between=f"{saved.low:+.3f} to {saved.high:+.3f}" if saved is not None and ends else "",
-        provisional=place.provisional,
+        votes=place.n,
+        rounds=place.rounds,
+        saved=f"{saved.value:+.3f}",
+        between=f"{saved.low or 0:+.3f} to {saved.high or 0:+.3f}",
+        luck=f"{place.luck:+.3f}",
+        marks=_marks(place),
     )
+
+
+def _marks(place: LeaderboardPlace | ScorePlace) -> str:
+    """Say whether a place is more than the best of many has by luck, and whether it is provisional."""
+    luck = "beyond luck" if place.beyond_luck else "may be luck"
+    return f"{luck}, provisional" if place.provisional else luck
 
 
 def crowd_scores(scores: CrowdRecord, who: str) -> str:
