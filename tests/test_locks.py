@@ -14,11 +14,10 @@ ROOT: Final = Path(__file__).parents[1]
 PROJECT: Final[Mapping[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 RUN: Final[list[str]] = PROJECT["project"]["dependencies"]
 EXTRAS: Final[Mapping[str, list[str]]] = PROJECT["project"]["optional-dependencies"]
-LOCKED_EXTRAS: Final = ("live", "cloud", "postgres", "mcp")
 ASKED: Final = {
     "requirements.lock": RUN,
     "requirements-dev.lock": RUN + PROJECT["dependency-groups"]["dev"],
-    **{f"requirements-{extra}.lock": EXTRAS[extra] for extra in LOCKED_EXTRAS},
+    **{f"requirements-{extra}.lock": EXTRAS[extra] for extra in EXTRAS},
     "requirements-build.lock": PROJECT["build-system"]["requires"],
 }
 INSTALLERS: Final = ("README.md", ".ci/wheel", "docs/howto/operating.md", "site/edge/container/Containerfile")
@@ -82,7 +81,7 @@ def test_nothing_is_built_or_installed_that_no_hash_covers(name: str) -> None:
 )
 def test_what_installs_a_service_installs_the_extras_that_it_may_be_set_to(name: str, extras: set[str]) -> None:
     text = (ROOT / name).read_text()
-    installed = set(re.findall(r"-r requirements-(\w+)\.lock", text)) & set(LOCKED_EXTRAS)
+    installed = set(re.findall(r"-r requirements-(\w+)\.lock", text)) & set(EXTRAS)
 
     assert installed >= extras
 

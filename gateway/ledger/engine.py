@@ -20,6 +20,7 @@ from gateway.errors import LedgerUnreadable, database_reason
 from gateway.ledger.schema import unusable_schema
 from gateway.ledger.tables import REVISION, metadata
 from gateway.settings import POSTGRES
+from gateway.wire.extras import missing
 from gateway.wire.space import NO_INODES, has_no_inodes, reason_of
 
 BUSY_TIMEOUT_S: Final = 4.0
@@ -71,7 +72,7 @@ def postgres_engine(url: str) -> tuple[str, sa.Engine]:
     try:
         return shown, sa.create_engine(url, connect_args=CONNECT_OPTIONS)
     except ImportError as error:
-        raise LedgerUnreadable(f"the payments ledger {shown} needs the extra `postgres` of this package") from error
+        raise LedgerUnreadable(missing(f"the payments ledger {shown}", "postgres")) from error
 
 
 class Sockets:

@@ -14,6 +14,7 @@ from datetime import timedelta
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
+from gateway.wire.extras import missing
 from gateway.wire.loopback import is_loopback
 
 SCHEMES: Final = ("s3", "gs", "az")
@@ -23,7 +24,6 @@ CONNECT_S: Final = 2.0
 RETRIES: Final = 2
 RETRY_FOR_S: Final = 6.0  # obstore's own default would be three minutes
 _ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
-MISSING: Final = "an object store needs the extra `cloud` of this package: pip install -r requirements-cloud.lock"
 _CAUSES: Final = {
     "timed out": "timed out",
     "error sending request": "error sending request",
@@ -87,7 +87,7 @@ def open_store(url: str, request_s: float = REQUEST_S, retries: int = RETRIES, r
     try:
         from obstore.store import from_url  # noqa: PLC0415  only who has an object store pays for it
     except ImportError:
-        raise ExtraMissing(MISSING) from None
+        raise ExtraMissing(missing("an object store", "cloud")) from None
 
     client = {
         "timeout": timedelta(seconds=request_s),

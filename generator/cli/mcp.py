@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from generator.client.agent.buying import Wallet
     from generator.client.agent.spending import Caps
 
-MISSING = "emi mcp needs the extra `mcp` of this package: pip install -r requirements-mcp.lock"
-
 
 def mcp(  # noqa: PLR0917  typer passes by name
     url: Annotated[str | None, typer.Option(help="Origin of the service. Default: the one that runs here.")] = None,
@@ -71,6 +69,7 @@ def _wallet(file: Path, folder: Path, caps: Caps, devnet: str, payee: str) -> Wa
 
 
 async def _serve(origin: str, folder: Path, wallet: Wallet | None) -> None:
+    from gateway.wire.extras import missing
     from gateway.wire.program import this_program
     from generator.client.buying.web import open_web
     from generator.errors import GeneratorError
@@ -81,7 +80,7 @@ async def _serve(origin: str, folder: Path, wallet: Wallet | None) -> None:
 
         from generator.client.agent.service import agent_server
     except ImportError as error:
-        raise GeneratorError(MISSING) from error
+        raise GeneratorError(missing("emi mcp", "mcp")) from error
 
     icon = (Resources.locate().site / "assets" / "favicon.svg").read_bytes()
     async with open_web() as web:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from gateway.wire.algorand import DEMO_ARENA
+from gateway.wire.extras import missing
 from gateway.wire.loopback import is_loopback
 from gateway.wire.networks import MAINNET, NETWORKS
 from gateway.wire.program import UNNAMED, Program
@@ -55,7 +56,6 @@ OFFSET_KEY = "replay_offset_ms"
 ORIGIN_KEY = "source"
 SEEDED = "simulated seed "  # and the seed: the origin of a simulated record
 MOVED_KEY = "replay_moved_ms"
-NO_CCXT: Final = "EMI_SOURCE=live needs the extra `live` of this package: pip install -r requirements-live.lock"
 
 
 @dataclass
@@ -275,7 +275,7 @@ def _source(settings: GeneratorSettings, memory: Memory, at: datetime | None, se
     """Make the source of these settings; the libraries of the others are not even imported."""
     if settings.mode is SourceMode.LIVE:
         if find_spec("ccxt") is None:
-            raise SourceError(NO_CCXT)
+            raise SourceError(missing("EMI_SOURCE=live", "live"))
         from generator.market.live.source import LiveSource  # noqa: PLC0415  ccxt costs a second and 100 MB
 
         return LiveSource(settings.venues or None)

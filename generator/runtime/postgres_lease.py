@@ -51,8 +51,11 @@ class PostgresLease:
             self._engine = create_engine(
                 parsed, pool_size=1, max_overflow=0, pool_timeout=wait_ms / 1000, connect_args=arguments
             )
-        except (ArgumentError, NoSuchModuleError, ImportError, ValueError) as error:
-            raise LeaseUnreachable("LEASE_URL cannot be used: is psycopg installed?") from error
+        except ImportError as error:
+            extra = "needs the extra `postgres` of this package: pip install -r requirements-postgres.lock"
+            raise LeaseUnreachable(f"LEASE_URL {extra}") from error
+        except (ArgumentError, NoSuchModuleError, ValueError) as error:
+            raise LeaseUnreachable("LEASE_URL cannot be used: it is no URL of PostgreSQL") from error
 
         self._where = parsed.render_as_string(hide_password=True)
         self._ttl_s = ttl_s

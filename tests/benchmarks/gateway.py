@@ -1,7 +1,8 @@
 """Print what the gateway and the official middleware do in a second of processor time.
 
 `OFFICIAL_PYTHON=... python -m tests.benchmarks.gateway [ROUNDS]`, four by default; the interpreter has
-x402-avm[avm,httpx,fastapi]==2.0.2 and uvicorn. `python -m tests.benchmarks.gateway burst` lets 500 buyers pay at once.
+x402-avm[avm,httpx,fastapi]==2.0.2 and uvicorn. `python -m tests.benchmarks.gateway burst` lets 500 buyers pay at once;
+`soak` prints the gateway's memory over 12,000 purchases.
 
 What counts is requests per CPU-second of the server's own process, from /proc. Both servers run at the same time and
 take turns, so that each ratio is of two neighbours in time: it says little about the rest of the machine.
@@ -39,6 +40,9 @@ PATH: Final = PATHS[PRODUCT]
 WORKERS: Final = 50
 ROUNDS: Final = 4
 BUYERS: Final = 500
+SOAKED: Final = 12_000
+# Two thousand deliveries are remembered: what memory is after twice as many is what has to stay.
+FILLED: Final = 4_000
 SETTLE_S: Final = 3.5
 
 
@@ -236,8 +240,27 @@ def buyers_at_once() -> None:
     print(f"{BUYERS} buyers at once, settle takes {SETTLE_S:g} s: {shown}; the slowest {slowest_s:.1f} s (bar 5 s)")
 
 
+def soak() -> None:
+    """Buy and buy, and print the gateway's resident memory after every two thousand purchases."""
+    load = Load("purchases", 200, {})
+    print("| purchases | resident MB |\n|---|---|")
+    with tempfile.TemporaryDirectory() as name, outside(Path(name)) as away:
+        folder = Path(name)
+        with gateway(folder, away.origin) as server:
+            memory = {0: rss_mb(server)}
+            while max(memory) < SOAKED:
+                play(server, load, FILLED // 2, folder, [])
+                memory[max(memory) + FILLED // 2] = rss_mb(server)
+                print(f"| {max(memory):,} | {rss_mb(server):.1f} |", flush=True)
+
+    rise = max(size for count, size in memory.items() if count >= FILLED) / memory[FILLED] - 1
+    print(f"\n{memory[0]:.1f} MB at the start; after {FILLED:,} purchases at most {rise:.1%} more (bar 3%)")
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["burst"]:
         buyers_at_once()
+    elif sys.argv[1:] == ["soak"]:
+        soak()
     else:
         main(int(sys.argv[1]) if sys.argv[1:] else ROUNDS)

@@ -184,7 +184,8 @@ def test_a_database_whose_driver_is_missing_is_named_without_its_password() -> N
         postgres_engine("postgresql+pg8000://emi:secret@db.example.org/ledger")
 
     named = "postgresql+pg8000://emi:***@db.example.org/ledger"
-    assert str(caught.value) == f"the payments ledger {named} needs the extra `postgres` of this package"
+    extra = "needs the extra `postgres` of this package: pip install -r requirements-postgres.lock"
+    assert str(caught.value) == f"the payments ledger {named} {extra}"
 
 
 class FakeConnection:

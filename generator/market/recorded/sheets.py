@@ -14,6 +14,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
+from gateway.wire.extras import missing
 from gateway.wire.foreign import read_json
 
 Cell = str | float | None
@@ -26,7 +27,6 @@ LARGEST_WHOLE: Final = 128 * 2**20  # bytes of a file that is read whole: JSON, 
 _MOST_MEMBERS: Final = 10_000  # files in a zip
 _SEPARATORS: Final = ";\t|,"  # a comma may be a decimal sign between the others, so it comes last
 _DEEPEST: Final = 3  # levels of JSON above the rows
-_NO_ARROW: Final = "Parquet and Feather need pyarrow: pip install 'educational-market-intelligence[frames]'"
 
 
 class UnreadableFileError(Exception):
@@ -162,7 +162,7 @@ def _arrow_rows(content: bytes, form: str) -> Iterator[Row]:
         import pyarrow as pa  # noqa: PLC0415  an extra
         from pyarrow import feather, parquet  # noqa: PLC0415
     except ImportError:
-        raise UnreadableFileError(_NO_ARROW) from None
+        raise UnreadableFileError(missing("a file of Parquet or Feather", "frames")) from None
 
     read = parquet.read_table if form.endswith(".parquet") else feather.read_table
     table = read(pa.BufferReader(content))

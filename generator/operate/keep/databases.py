@@ -19,6 +19,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
+from gateway.wire.extras import missing
 from generator.errors import BackupError
 from generator.operate.keep.files import PRIVATE, compress, create, decompress, owner_of
 from generator.record.memory import tables as t
@@ -100,7 +101,7 @@ class Database:
         try:
             engine = sa.create_engine(self.url)
         except ImportError as error:
-            raise BackupError(f"{self.shown} needs the extra `postgres` of this package") from error
+            raise BackupError(missing(self.shown, "postgres")) from error
 
         try:
             with engine.connect().execution_options(**options) as connection:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
+from gateway.wire.extras import missing
 from gateway.wire.space import NO_INODES, has_no_inodes, reason_of
 from generator.errors import LeadershipLost, MemoryUnreadable
 from generator.record.memory import tables
@@ -54,7 +55,9 @@ def open_database(url: str, checked_whole: int = CHECKED_WHOLE) -> Engine:
     try:
         parsed = make_url(url)
         engine = _engine(parsed)
-    except (ArgumentError, NoSuchModuleError, ImportError, ValueError) as error:
+    except ImportError as error:
+        raise MemoryUnreadable(missing("MEMORY_URL", "postgres")) from error
+    except (ArgumentError, NoSuchModuleError, ValueError) as error:
         shown = repr(url) if "@" not in url else "(with credentials)"
         raise MemoryUnreadable(f"MEMORY_URL {shown} cannot be used: {_first_line(error)}") from error
 
