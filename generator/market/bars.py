@@ -5,6 +5,7 @@ Times are integer UTC milliseconds on the market clock. Unknown is NaN, never 0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -52,6 +53,13 @@ class BarFrame:
         """Make a frame with no bars."""
         fields = {name: np.empty((0, len(assets))) for name in BAR_FIELDS}
         return cls(assets, np.empty(0, dtype=np.int64), fields, interval_ms)
+
+    @classmethod
+    def joined(cls, frames: Sequence[BarFrame]) -> BarFrame:
+        """Return the bars of frames that follow each other; there is at least one."""
+        first = frames[0]
+        fields = {name: np.concatenate([frame.fields[name] for frame in frames]) for name in first.fields}
+        return cls(first.assets, np.concatenate([frame.t for frame in frames]), fields, first.interval_ms)
 
     def rows(self, start: int = 0, stop: int | None = None) -> BarFrame:
         """Return bars `start:stop` (views, not copies)."""

@@ -21,8 +21,9 @@ from generator.compose.free import FreeBodies
 from generator.compose.tick import Tick
 from generator.record.published import RecordFiles, head_of
 from generator.release.last_good import Kind, LastGoodFiles
+from generator.release.values import FIRST_GENERATION
 from generator.release.vault import Offer
-from generator.runtime.app import App
+from generator.runtime.app import App, Publisher
 from generator.site.files.background import BackgroundRelease, TickFiles
 from generator.site.files.feeds import CHANGES_READ
 from generator.site.files.inputs import FilesOfTick
@@ -59,7 +60,7 @@ def publish(app: App, context: Tick, composed: Composed, record: RecordFiles, at
 
     # Every byte, before the first of them is written.
     tick = _tick_files(app, context, composed)
-    background = publisher.background.files(tick, at)
+    background = publisher.background.files(tick, at, waits=not _is_bootstrap_shown(publisher))
     paid = composed.paid_json
     samples = _samples(app, paid, composed, at)
     files = publisher.variants.add(
@@ -83,6 +84,12 @@ def publish(app: App, context: Tick, composed: Composed, record: RecordFiles, at
     _keep_hour(app, tick)
     publisher.background.published(background, tick, at)
     return _report(tick, files=len(files), written=written)
+
+
+def _is_bootstrap_shown(publisher: Publisher) -> bool:
+    """Return whether readers have the bootstrap release and were never given another."""
+    releases = publisher.releases
+    return not releases.is_empty() and releases.generation() == int(FIRST_GENERATION)
 
 
 def _tick_files(app: App, context: Tick, composed: Composed) -> TickFiles:

@@ -15,6 +15,7 @@ from generator.arena.holds import KIND
 from generator.brain.engine import Engine
 from generator.brain.label import LABELS
 from generator.brain.outlook import RANGE_BARS
+from generator.brain.reading import BrainReading
 from generator.catalog.assets import ASSETS
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import price, probabilities
@@ -22,6 +23,7 @@ from generator.catalog.words import SourceMode
 from generator.errors import GeneratorError, PublishError, SourceError
 from generator.market.bars import BAR_MS, BarFrame
 from generator.market.history import History
+from generator.market.observation import Observation
 from generator.market.source import Progress
 from generator.record.published import CHECKPOINT
 from generator.runtime.app import ORIGIN_KEY, SEEDED, App
@@ -31,6 +33,7 @@ from generator.values.hours import Hour
 
 BACKTEST_HOURS: Final = 48
 LOG_EVERY_PERCENT: Final = 10
+STEPS_AT_ONCE: Final = 48  # of a backtest, whose bars the brain reads together
 MINUTES: Final = (0, 15, 55)  # an hour and its ranges start and end, those over 15 minutes end, the next are made
 
 log = structlog.get_logger("emi.startup")
@@ -257,19 +260,25 @@ async def _backtest(app: App, start: datetime, end: datetime, progress: Progress
     """Play from `start` to `end` at the minutes where something can happen."""
     moments = backtest_moments(start, end, app.record.arena.round_minutes)
     with app.record.memory.batch():
-        for done, moment in enumerate(moments, 1):
-            observation = await app.market.observe(moment)
-            reading = app.market.read(observation, keeps_brain=False)
-            backtest_arena(app, observation, reading, moment, keeps_brain=done == len(moments))
+        done = 0
+        for block in (moments[begin : begin + STEPS_AT_ONCE] for begin in range(0, len(moments), STEPS_AT_ONCE)):
+            seen = [await app.market.observe(moment) for moment in block]
+            for moment, observation, reading in zip(block, seen, app.market.read_each(seen), strict=True):
+                done += 1
+                _play_step(app, observation, reading, moment, is_last=done == len(moments))
+                progress(done, len(moments), "steps of the backtest before the start (its rounds are marked warm_up)")
+                await asyncio.sleep(0)
 
-            if reading is not None and moment.minute == 0:
-                prices = {asset: seen.price for asset, seen in observation.assets.items()}
-                app.record.memory.keep_hours(
-                    [_read_hour(to_ms(moment), observation.market_ms, app.market.engine, prices)]
-                )
 
-            progress(done, len(moments), "steps of the backtest before the start (its rounds are marked warm_up)")
-            await asyncio.sleep(0)
+def _play_step(
+    app: App, observation: Observation, reading: BrainReading | None, at: datetime, *, is_last: bool
+) -> None:
+    """Play one step of the backtest, and keep the market as it was read at a full hour."""
+    backtest_arena(app, observation, reading, at, keeps_brain=is_last)
+
+    if reading is not None and at.minute == 0:
+        prices = {asset: seen.price for asset, seen in observation.assets.items()}
+        app.record.memory.keep_hours([_read_hour(to_ms(at), observation.market_ms, app.market.engine, prices)])
 
 
 def backtest_moments(start: datetime, end: datetime, round_minutes: int) -> list[datetime]:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from generator.brain.engine import Engine
 from generator.brain.usual_hours import pairs, usual_hours
+from generator.catalog.assets import ASSETS
 from generator.market.bars import BAR_MS
 from generator.runtime.app import App
 from generator.runtime.market import to_ms
@@ -16,6 +18,7 @@ from tests.support.clock import ManualClock
 from tests.support.page_view import rounds
 from tests.support.services import MINUTE, opened, run
 
+HOUR = timedelta(hours=1)
 AT = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
@@ -69,6 +72,37 @@ def test_the_brains_state_is_stored_with_each_bar_and_after_a_tick_that_failed(
 
             await tick(app, clock.step(MINUTE))
             assert app.record.memory.brain_state() == app.market.engine.dump()
+
+    run(work)
+
+
+def test_bars_read_together_give_each_step_what_they_give_one_by_one(tmp_path: Path) -> None:
+    async def work() -> None:
+        clock = ManualClock()
+        async with opened(tmp_path, clock, hours=0) as app:
+            market = app.market
+            before = market.engine.dump()
+            seen = [await market.observe(clock.step(step)) for step in (MINUTE, 9 * MINUTE, HOUR, timedelta(0), HOUR)]
+
+            together = [(reading, market.engine.dump()) for reading in market.read_each(seen)]
+            market.engine = Engine.load(market.weights, ASSETS, before)
+            one_by_one = [(market.read(observation), market.engine.dump()) for observation in seen]
+
+            assert together == one_by_one
+            assert len({state for _, state in together}) == 4  # one step has no bar of its own
+
+    run(work)
+
+
+def test_what_is_over_is_not_read(tmp_path: Path) -> None:
+    async def work() -> None:
+        clock = ManualClock()
+        async with opened(tmp_path, clock, hours=0) as app:
+            observation = await app.market.observe(clock.step(HOUR))
+            before = app.market.engine.dump()
+
+            assert list(app.market.read_each([replace(observation, ended=True)])) == [None]
+            assert app.market.engine.dump() == before
 
     run(work)
 

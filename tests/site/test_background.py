@@ -20,6 +20,7 @@ from generator.compose.body import Body
 from generator.compose.free import FreeBodies
 from generator.errors import PublishError
 from generator.release.last_good import Kind, LastGoodFiles
+from generator.release.values import FIRST_GENERATION
 from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.site.files.background import BackgroundFiles, Renewed, StaticFiles, TickFiles
@@ -103,6 +104,33 @@ def test_the_first_release_is_whole_and_a_month_that_ends_is_written_once(tmp_pa
         assert f'href="/files/track-record/2026-11/{path.name}"' in page
     running = [json.loads(line) for line in site(tmp_path, "track-record/hourly.jsonl").splitlines() if line]
     assert {row["start"] for row in running} == {"2026-12-01T00:00:00Z"}
+
+
+def test_after_the_bootstrap_release_a_reading_comes_first_and_what_takes_long_in_the_next(tmp_path: Path) -> None:
+    slow = ("share/now.png", "track-record/hourly.csv")
+    seen: list[list[bool]] = []
+    sums: list[bytes] = []
+
+    async def work() -> None:
+        async with generator(tmp_path) as (app, clock):
+            last_good = app.publisher.last_good
+            app.publisher.background = BackgroundFiles(
+                app.record.memory, last_good, static=no_openapi, draw=two_pictures
+            )
+            before = {"/index.html": b"<html></html>", "/track-record/SHA256SUMS": b"of nothing\n"}
+            app.publisher.releases.publish(FIRST_GENERATION, before, clock.now().timestamp())
+            for _ in range(2):
+                await minutes(app, clock, 1)
+                current = tmp_path / "site" / "current"
+                seen.append([(current / path).exists() for path in slow])
+                sums.append(site(tmp_path, "track-record/SHA256SUMS"))
+                assert site(tmp_path, "api/market-regime.php")
+
+    asyncio.run(work())
+
+    assert seen == [[False, False], [True, True]]
+    assert sums[0] == b"of nothing\n"
+    assert len(sums[1].splitlines()) > 1
 
 
 def test_the_first_tick_after_an_outage_over_a_month_s_end_closes_no_month(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def body(state: Path, path: str) -> Any:
 class NoBackground(BackgroundFiles):
     """Make none of these files: drawing and OpenAPI's YAML take a second."""
 
-    def files(self, tick: TickFiles, at: datetime) -> BackgroundRelease:
+    def files(self, tick: TickFiles, at: datetime, *, waits: bool = True) -> BackgroundRelease:
         return BackgroundRelease({})
 
     def published(self, release: BackgroundRelease, tick: TickFiles, at: datetime) -> None:

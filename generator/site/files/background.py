@@ -1,7 +1,8 @@
 """Files too slow for a tick: OpenAPI and discovery files, share pictures, the record for download.
 
-The first release waits for them. From then on a thread makes them again when what they show has changed, beginning when
-a release has been published; the next release holds the result. What cannot be made keeps its last good bytes.
+The first release waits for them, but where readers have the bootstrap release alone: then charts, pictures and
+downloads follow in the next. From then on a thread makes them again when what they show has changed, beginning when a
+release has been published; the next release holds the result. What cannot be made keeps its last good bytes.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -132,6 +133,7 @@ class _Job:
     renewed: Renewed[Any]
     key: object
     make: Callable[[], Any]
+    may_follow: bool = False  # the release that comes after the bootstrap release does without it
 
 
 class BackgroundFiles:
@@ -160,10 +162,15 @@ class BackgroundFiles:
 
         self._months_noted = 0
 
-    def files(self, tick: TickFiles, at: datetime) -> BackgroundRelease:
-        """Return what the release of a tick holds."""
+    def files(self, tick: TickFiles, at: datetime, *, waits: bool = True) -> BackgroundRelease:
+        """Return what the release of a tick holds.
+
+        Args:
+            waits: for what was never made; else a release does without what may follow in the next.
+        """
         for job in self._jobs(tick, at):
-            job.renewed.get(job.key, job.make)
+            if waits or not job.may_follow:
+                job.renewed.get(job.key, job.make)
 
         static = self._static.value or StaticFiles()
         histories = self._histories.value or Histories()
@@ -221,17 +228,24 @@ class BackgroundFiles:
             key=at.date(),
             make=lambda: self._make_static(site, tick.examples(), at),
         )
-        yield _Job(self._histories, key=seconds // CHARTS_S, make=lambda: self._make_histories(tick))
+        yield _Job(
+            self._histories,
+            key=seconds // CHARTS_S,
+            make=lambda: self._make_histories(tick),
+            may_follow=True,
+        )
         yield _Job(
             self._pictures,
             key=seconds // PICTURES_S,
             make=lambda: self._draw(drawings(tick.context, tick.free.market_regime)),
+            may_follow=True,
         )
         yield _Job(
             self._downloads,
-            # The first are made within a tick, and close no month: that takes as long as the month has rounds.
+            # The first close no month, for a tick may wait for them: that takes as long as the month has rounds.
             key=(self._record_state(tick, at), is_first),
             make=lambda: downloads(self._memory.exports(), mode, at, closes=not is_first),
+            may_follow=True,
         )
         # Once a day, and an hour later, when the last hours of a week are judged.
         now_ms = tick.context.freshness.generated_ms

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
 
 from pydantic import ConfigDict, create_model
@@ -82,16 +83,17 @@ def _operation(kind: FileKind, base_url: str) -> dict[str, Any]:
 
 
 def _schemas(kinds: Sequence[FileKind], base_url: str) -> dict[str, Any]:
-    local = _of_types([kind.content for kind in kinds if not kind.is_answer], REF)
+    local = _of_types(tuple(kind.content for kind in kinds if not kind.is_answer), REF)
     # Of an answer in another form only the outermost object is another.
     elsewhere = base_url + OPENAPI_JSON + REF
-    answers = _of_types([kind.content for kind in kinds if kind.is_answer], elsewhere)
+    answers = _of_types(tuple(kind.content for kind in kinds if kind.is_answer), elsewhere)
     outermost = {kind.content.__name__ for kind in kinds if kind.is_answer}
     return dict(sorted({**local, **{name: answers[name] for name in outermost}}.items()))
 
 
-def _of_types(types: Sequence[Any], ref_template: str) -> dict[str, Any]:
-    """Return the schemas of types and of what they hold, by name."""
+@cache
+def _of_types(types: tuple[Any, ...], ref_template: str) -> Mapping[str, Any]:
+    """Return the schemas of types and of what they hold, by name; not to be changed."""
     fields: dict[str, Any] = {f"of_{place}": (of, ...) for place, of in enumerate(dict.fromkeys(types))}
     holder = create_model("Holder", __config__=_DOCSTRINGS, **fields)
     _, schemas = models_json_schema([(holder, "validation")], ref_template=ref_template)
