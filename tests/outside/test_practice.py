@@ -432,7 +432,7 @@ def test_a_chapter_leads_to_its_kind_of_question(browser: Browser, origin: str) 
     expect(page.locator("button[value=will_it_move]")).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_guess_set_by_keys_is_said_next_to_what_came(browser: Browser, origin: str) -> None:
+def test_a_guess_set_by_keys_is_judged_by_what_came(browser: Browser, origin: str) -> None:
     page = browser.new_context().new_page()
     page.goto(f"{origin}/learn/luck/")
     slider = page.locator(".guess input").first
@@ -443,8 +443,35 @@ def test_a_guess_set_by_keys_is_said_next_to_what_came(browser: Browser, origin:
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
 
-    expect(page.locator(".said").first).to_have_text(f"You said {said}.")
+    judged = re.compile(rf"^You said {said}(: just right|; it is .+: (close.*|(not far, )?\d+ too (low|high)))\.$")
+    expect(page.locator(".said").first).to_have_text(judged)
     expect(slider).to_be_disabled()
+
+
+def test_a_chapter_on_a_phone_is_marked_and_learn_leads_to_where_one_was(browser: Browser, origin: str) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto(f"{origin}/learn/")
+    expect(page.locator("#chapters-begin")).to_have_text("Begin with 1 Base rates")
+
+    page.goto(f"{origin}/learn/luck/")
+    answers = page.locator(".asked > details > summary")
+    number = answers.count()
+    page.locator(".guess input").first.tap(position={"x": 60, "y": 20})
+    answers.first.tap()
+    marked = re.compile(rf"^1 of {number} answered; [01] of 1 guesses close")
+    expect(page.locator("#chapter-marks")).to_have_text(marked)
+    page.goto(f"{origin}/learn/")
+    expect(page.locator("#chapters-begin")).to_have_text("Continue where you were: 8 Luck")
+
+    page.locator("#chapters-begin a").tap()
+    for answer in answers.all():
+        answer.tap()
+    expect(page.locator("#chapter-marks")).to_have_text(re.compile("^Chapter done; [01] of 1 guesses close"))
+    page.goto(f"{origin}/learn/")
+    expect(page.locator("#chapters-begin")).to_have_text("Continue where you were: 1 Base rates")
+    expect(page.locator('[data-mark="luck"]')).to_have_class("done")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 @pytest.mark.parametrize("width", [390, 1440])

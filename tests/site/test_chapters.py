@@ -17,13 +17,14 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.durations import HOUR_MS
 from generator.catalog.text.chapters import CHAPTERS, EARLIER
 from generator.catalog.words import Call, Prediction
-from generator.market.bars import BAR_FIELDS, BarFrame
+from generator.market.bars import BAR_FIELDS, BarFrame, FloatArray
 from generator.site.pages.chapters.chapter import Ask, Facts, Guess
 from generator.site.pages.learn import ASKED, chapter_view
 from generator.site.words.month import HourlyMonth, hourly_month
 from generator.values.hours import Move, PredictionMade
 from tests.support.builders import empty_arena
 from tests.support.page_view import Rendered, predictions, rendered, view
+from tests.taught import refuted_square_root, verdicts_of
 
 VOID: Final = frozenset({"area", "br", "col", "hr", "img", "input", "link", "meta", "path", "rect", "source", "wbr"})
 
@@ -146,7 +147,39 @@ def test_moves_over_time_stand_next_to_the_rule_of_the_square_root() -> None:
     assert f"{typical[1] * sqrt(24):.2f}%" in asked[0].tell
     for row, (hours, size) in zip(chart_of(asked[0]), typical.items(), strict=True):
         assert row[1] == f"{size:.2f}% (rule {typical[1] * hours**0.5:.2f}%)"
-    assert guess_of(asked[-1]).answer == pytest.approx(typical[24] * 7**0.5)
+    # A day went half as far again as the rule says: the exercise does not apply it to a week.
+    assert typical[24] / (typical[1] * 24**0.5) > 1.4
+    assert f"24 hours the moves went {typical[24] / typical[1] / 24**0.5:.1f} times as far" in asked[-1].tell
+    assert refuted_square_root(asked) is False
+
+
+def month_of(steps: FloatArray) -> HourlyMonth:
+    """Return a month in which Bitcoin moved by so many percent an hour."""
+    closes = 100 * np.exp(np.cumsum(steps) / 100)
+    return HourlyMonth(
+        tuple(START_MS + hour * HOUR_MS for hour in range(len(steps))), {("close", "BTC"): tuple(closes.tolist())}
+    )
+
+
+INDEPENDENT: Final = np.random.default_rng(3).standard_normal(720)
+
+
+def test_a_rule_is_applied_where_the_bars_agree_with_it_and_else_questioned() -> None:
+    agreed, refuted = (ASKED["volatility"](facts(month_of(INDEPENDENT + drift))) for drift in (0.0, 0.5))
+    day = median(map(abs, month_of(INDEPENDENT).moves(hours=24).values()))
+
+    assert guess_of(agreed[-1]).answer == pytest.approx(day * 7**0.5)
+    assert refuted[-1].question.endswith("Would you use the rule for a week?")
+    assert [refuted_square_root(asked) for asked in (agreed, refuted)] == [False, False]
+    # What stood there before: the rule below bars that deny it.
+    assert refuted_square_root([refuted[0], agreed[-1]]) is True
+
+
+def test_an_idea_that_the_counts_of_its_page_deny_is_found() -> None:
+    one_in_five = month_of(np.where(np.arange(720) % 5 == 0, 3.0, 0.1) * np.sign(INDEPENDENT))
+
+    assert dict(verdicts_of(one_in_five))["wild hours come in groups"] is True
+    assert dict(verdicts_of(MONTH))["wild hours come in groups"] is False
 
 
 def test_wild_hours_are_a_fifth_and_their_followers_are_counted() -> None:
@@ -409,7 +442,7 @@ def test_a_chapter_is_a_screen_of_an_idea_with_its_questions_by_number() -> None
 
 def test_chapters_lead_from_the_first_to_the_last_and_the_old_anchors_to_them() -> None:
     learn = rendered()["/learn/index.html"].decode()
-    listed = re.findall(r'<li id="([^"]+)">(.*?)<a href="([^"]+)">', learn)
+    listed = re.findall(r'<li id="([^"]+)">(.*?)<a href="([^"]+)"', learn)
 
     assert [(name, path) for name, _, path in listed] == [(each.name, f"/learn/{each.name}/") for each in CHAPTERS]
     assert {name: tuple(re.findall(r'id="([^"]+)"', spans)) for name, spans, _ in listed if spans} == EARLIER

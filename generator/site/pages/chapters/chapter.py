@@ -25,13 +25,20 @@ Case = tuple[int, bool]  # a time in ms, and whether something came true
 
 
 class Guess(NamedTuple):
-    """A slider: from where to where it goes, and the answer; `words` hold a place for the number."""
+    """A slider: from where to where it goes, and the answer; `words` hold a place for the number.
+
+    Args:
+        low: the lower end of what luck allows the answer, None where that is not known.
+        high: the upper end.
+    """
 
     answer: float
     least: float
     most: float
     step: float
     words: str
+    low: float | None = None
+    high: float | None = None
 
     @property
     def start(self) -> float:
@@ -138,7 +145,7 @@ def share_guess(of: Rate) -> Guess:
     """Ask for a share of a hundred, or for a count where there are few cases."""
     if of.low_percent is None:
         return Guess(of.hits, 0, of.n, 1, f"{{}} of {of.n}")
-    return Guess(100 * of.hits / of.n, 0, 100, 1, "{} in 100")
+    return Guess(100 * of.hits / of.n, 0, 100, 1, "{} in 100", of.low_percent, of.high_percent)
 
 
 def size_guess(answer: float, words: str, *, times: float = 3.0, least: float = 0.0) -> Guess:

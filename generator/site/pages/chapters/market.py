@@ -40,6 +40,7 @@ SPANS: Final = (1, 4, 12, 24)  # hours
 FAR: Final = 3  # standard deviations
 _ENOUGH_FAR: Final = 10  # hours
 _AGREES: Final = 1.2  # times, up to which a size agrees with a rule
+_FAR_OUTSIDE: Final = 1.5  # times as far as a range
 _NORMAL: Final = NormalDist()
 _FEWEST_TOGETHER: Final = 3  # assets
 _FEW_ASSETS: Final = 4
@@ -130,6 +131,7 @@ def volatility(facts: Facts) -> tuple[Ask, ...]:
     if len(facts.month.moves()) < FEWEST_HOURS or hour is None or day_move is None:
         return in_words((_range_end(facts),))
 
+    known = {hours: size for hours, size in typical.items() if size is not None}
     ruled = hour * sqrt(24)
     beyond = share_of(
         ((end_ms, abs(move) > ruled) for end_ms, move in facts.month.moves(hours=24).items()),
@@ -143,27 +145,41 @@ def volatility(facts: Facts) -> tuple[Ask, ...]:
                 f"{percent(day_move, 2)}, not 24 times as far. The rule of the square root says {percent(ruled, 2)}, "
                 f"so that half of all days go further; {counted(beyond)} did. {remark('rule', beyond, 50)}",
                 size_guess(day_move, "{}%", times=4),
-                growth_chart({hours: size for hours, size in typical.items() if size is not None}),
+                growth_chart(known),
             ),
             _range_end(facts),
             _wild_again(facts.month.moves()),
-            _a_week(day_move, ruled),
+            _a_week(known),
         )
     )
 
 
-def _a_week(day_move: float, ruled: float) -> Ask | None:
-    """Ask what the rule says of a week, and how far to trust it after what it said of a day."""
-    if not ruled or not day_move:
+def _a_week(typical: Mapping[int, float]) -> Ask | None:
+    """Ask what the rule of the square root says of a week; where the bars refute it, whether to use it at all.
+
+    Args:
+        typical: hours of a span -> median size of the moves over it, percent, as the picture of the chapter shows.
+    """
+    hour = typical[1]
+    day_move = typical[24]
+    if not hour or not day_move:
         return None  # prices did not move
-    week = day_move * sqrt(7)
-    trust = f"{percent(week, 2)}: 2.6 times as far, not 7 times."
-    if not 1 / _AGREES < day_move / ruled < _AGREES:
-        trust += f" It said {percent(ruled, 2)} of a day, so it may be as far off here."
+
+    off = {hours: size / (hour * sqrt(hours)) for hours, size in typical.items()}
+    span, worst = max(off.items(), key=lambda pair: max(pair[1], 1 / pair[1]) if pair[1] else 0.0)
+    if 1 / _AGREES < worst < _AGREES:
+        week = day_move * sqrt(7)
+        return Ask(
+            f"A typical day went {percent(day_move, 2)}. How far does a typical week go by the rule of the square "
+            "root?",
+            f"{percent(week, 2)}: 2.6 times as far, not 7 times.",
+            size_guess(week, "{}%"),
+        )
     return Ask(
-        f"A typical day went {percent(day_move, 2)}. How far does a typical week go by the rule of the square root?",
-        trust,
-        size_guess(week, "{}%"),
+        f"By the rule of the square root {span} hours go {percent(hour * sqrt(span), 2)}; the typical move over them "
+        f"was {percent(typical[span], 2)}. Would you use the rule for a week?",
+        f"No: over {span} hours the moves went {worst:.1f} times as far as it says. It holds where hours are "
+        "independent of each other, and a rule is checked before it is used.",
     )
 
 
@@ -345,11 +361,14 @@ def _furthest_outside(facts: Facts) -> Ask | None:
         return None
 
     times, move, edge, made = max(outside, key=lambda row: row[0])
+    left = (
+        "What a 90% range leaves out may be far away." if times >= _FAR_OUTSIDE else "None of them went far beyond it."
+    )
     return Ask(
         f"Of the last {known:,} hours with a 90% range{tested}, {len(outside)} ended outside of it. How many times as "
         "far as its range did the furthest go?",
-        f"{times:.1f} times: {ASSET_NAMES[made.asset]} ended at {signed(move)}, and its range at {signed(edge)}. What "
-        "a 90% range leaves out may be far away.",
+        f"{times:.1f} times: {ASSET_NAMES[made.asset]} ended at {signed(move)}, and its range at {signed(edge)}. "
+        f"{left}",
         size_guess(times, "{} times as far"),
     )
 
