@@ -1,7 +1,7 @@
 """An answer to the daily question: a 50% and a 90% range, and the times that follow from the question's name.
 
 Its note is `emi-arena/v2:j{"d":"BTC-DAILY-20261124","r50":[-40,35],"r90":[-120,110]}`, in hundredths of a percent of
-the price at 12:00 UTC, when answers close.
+`base`, the price published when the question was asked.
 """
 
 import json
@@ -16,7 +16,7 @@ ASKED_AT: Final = timedelta(hours=13)
 CLOSES_AFTER: Final = timedelta(hours=23)
 """From then on: 12:00 of the next day."""
 MEASURED_AFTER: Final = timedelta(hours=25)
-"""From the close on: 13:00 of the day after that."""
+"""From the close on: 13:00 of the day after that, 48 hours after it was asked."""
 MOST: Final = 9_999
 """Hundredths of a percent: no range ends further off."""
 NOTE_PREFIX: Final = b"emi-arena/v2:j"

@@ -1,9 +1,12 @@
 """The daily question: where Bitcoin will be at 13:00 UTC, as a 50% and a 90% range of its move, apart from rounds.
 
-Asked at 13:00 on the day that its id names, it takes answers until 12:00 the next day. Ranges count from the price at
-12:00, and the price at 13:00 of the day after that is what they are measured by: a move over 25 hours. What the brain
-expects and what a usual day gives are sealed when it is asked, and opened when answers close. Ranges are whole
-hundredths of a percent. A question whose price cannot be had is void, with its reason.
+Asked at 13:00 on the day that its id names, it takes answers until 12:00 the next day, and is measured at 13:00 of the
+day after that. Ranges are whole hundredths of a percent of `base`, the price published when it was asked: mostly a move
+over 48 hours. A question that was asked under the earlier rule has no `base`; its ranges count from the price at 12:00.
+
+What the brain expects and what a usual day gives are sealed when it is asked, and opened when answers close. As answers
+may wait for the close and so know more, both are made again then, and answers are compared with these. A question
+whose price cannot be had when it is due is not asked; one whose price cannot be had later is void, with its reason.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,14 +30,15 @@ from generator.catalog.formats import iso, ms_of, rounded
 from generator.catalog.words import RoundPhase
 from generator.values.questions import DailyQuestion
 from generator.values.ranges import MoveRange
-from generator.values.rows import PublishedQuestion, QuestionScores, RangeEnds, SealedQuestion
+from generator.values.rows import PublishedQuestion, QuestionScores, RangeEnds, RangesAtClose, SealedQuestion
 
 ASSET: Final = "BTC"
 ASKED_AT_MS: Final = round(ASKED_AT.total_seconds() * 1000)
 CLOSES_AFTER_MS: Final = round(CLOSES_AFTER.total_seconds() * 1000)
 MEASURED_AFTER_MS: Final = round(MEASURED_AFTER.total_seconds() * 1000)
 NORMAL_90_TO_50: Final = NORMAL_90 / NORMAL_50  # how much wider a normal distribution's 90% range is than its 50% range
-HORIZON: Final = "24h"  # of the brain's published ranges, which are widened to the 25 hours
+HORIZON: Final = "24h"  # of the brain's published ranges, which are widened to the time until it is measured
+NOT_EXPECTED: Final = "no ranges when answers closed"
 
 ENDS: Final = ("low_90", "low_50", "high_50", "high_90")
 
@@ -88,6 +92,13 @@ def named(ends: Ends) -> RangeEnds:
     return {"low_90": low_90, "low_50": low_50, "high_50": high_50, "high_90": high_90}
 
 
+def closing_of(question: DailyQuestion) -> RangesAtClose | None:
+    """Return what brain and usual day gave when answers closed; None before, and under the earlier rule."""
+    if question.closing_brain is None or question.closing_usual is None:
+        return None
+    return {"brain": named(question.closing_brain), "usual_day": named(question.closing_usual)}
+
+
 def forecast_of(question: DailyQuestion) -> SealedQuestion:
     """Return what is sealed of a question, as it is opened when answers close."""
     return {
@@ -112,10 +123,12 @@ def published_question(question: DailyQuestion) -> PublishedQuestion:
         "closes": iso(question.closes_ms),
         "measured": iso(question.measured_ms),
         "commitment": question.commitment,
+        "base": question.base_price,
         "forecast": None if is_open else forecast_of(question),
         "salt": None if is_open else question.salt,
         "price_basis": question.price_basis,
         "start_price": question.start_price,
+        "closing": closing_of(question),
         "end_price": question.end_price,
         "move": question.move,
         "answers": question.answers,
@@ -126,19 +139,29 @@ def published_question(question: DailyQuestion) -> PublishedQuestion:
 
 
 def scores_of(question: DailyQuestion) -> QuestionScores | None:
-    """Return the scores of a measured question: the brain's, the usual day's, and the mean of the answers'."""
+    """Return the scores of a measured question: the brain's, the usual day's, and the mean of the answers'.
+
+    The first two are of the close, as answers are compared with them; those of the sealed ranges follow.
+    """
     if question.move is None:
         return None
-    return {
-        "brain": score(question.brain, question.move),
-        "usual_day": score(question.usual, question.move),
+
+    brain, usual = question.compared
+    scores: QuestionScores = {
+        "brain": score(brain, question.move),
+        "usual_day": score(usual, question.move),
         "people": question.people,
     }
+    if question.base_price is not None:
+        scores["brain_when_asked"] = score(question.brain, question.move)
+        scores["usual_day_when_asked"] = score(question.usual, question.move)
+    return scores
 
 
 def question_of_row(row: Mapping[str, Any]) -> DailyQuestion:
     """Read a question that is closed, measured or void out of its row."""
     forecast = row["forecast"]
+    closing = row.get("closing")
 
     return DailyQuestion(
         question_id=row["question_id"],
@@ -149,8 +172,11 @@ def question_of_row(row: Mapping[str, Any]) -> DailyQuestion:
         usual=ends_of(forecast["usual_day"]),
         salt=row["salt"],
         commitment=row["commitment"],
+        base_price=row.get("base"),
         phase=RoundPhase(row["phase"]),
         start_price=row["start_price"],
+        closing_brain=None if closing is None else ends_of(closing["brain"]),
+        closing_usual=None if closing is None else ends_of(closing["usual_day"]),
         end_price=row["end_price"],
         price_basis=row["price_basis"],
         move=row["move"],
@@ -204,15 +230,19 @@ def _opened_complaint(row: Mapping[str, Any], question: DailyQuestion) -> str | 
         return "forecast and salt do not give the commitment"
     if question.phase is RoundPhase.VOID:
         return None if question.void_reason else "void without a reason"
+    if (question.base_price is None) != (question.closing_brain is None):
+        return "ranges of the close stand with a base, and only with one"
     if question.phase is RoundPhase.LIVE:
         return None if question.start_price is not None else "closed without a price"
     return _measured_complaint(row, question)
 
 
 def _measured_complaint(row: Mapping[str, Any], question: DailyQuestion) -> str | None:
-    if question.phase is not RoundPhase.RESOLVED or question.start_price is None or question.end_price is None:
+    begin = question.counted_from
+    end = question.end_price
+    if question.phase is not RoundPhase.RESOLVED or question.start_price is None or begin is None or end is None:
         return f"phase {row['phase']!r} without both prices"
-    move = move_percent(question.start_price, question.end_price)
+    move = move_percent(begin, end)
     if move != question.move:
         return f"move is {question.move}, the prices give {move}"
     if row["scores"] != scores_of(question):
@@ -221,36 +251,61 @@ def _measured_complaint(row: Mapping[str, Any], question: DailyQuestion) -> str 
 
 
 def ask(inputs: PlayInputs, day: int) -> DailyQuestion | None:
-    """Ask the question of a day and seal what the brain expects; None where it has no ranges, or no day is usual yet.
+    """Ask the question of a day and seal what the brain expects of the time until it is measured.
 
-    A move over 25 hours spreads as the square root of time wider than one over 24: so the brain's 24-hour ranges and
-    the usual day are widened. Half of all usual days move less than the median one, which is its 50% range.
+    Returns:
+        None where there is no price to publish, the brain has no ranges, or no day is usual yet: a later tick may ask.
     """
-    forecast = inputs.ranges.get(ASSET, {}).get(HORIZON)
-    if forecast is None or inputs.usual_day is None or not isfinite(inputs.usual_day) or inputs.usual_day <= 0:
-        return None
-
-    longer = sqrt(MEASURED_AFTER_MS / DAY_MS)
-    low_90, low_50, high_50, high_90 = (round(100 * longer * end) for end in forecast.ends)
-    brain = (low_90, low_50, high_50, high_90)
-    half = round(10_000 * longer * inputs.usual_day)
-    nine = round(10_000 * longer * inputs.usual_day * NORMAL_90_TO_50)
-    usual = (-nine, -half, half, nine)
-    if not is_sound(brain) or not is_sound(usual):
-        return None
-
+    base, _ = fix_price(inputs.prices, ASSET, inputs.venues_needed, "start", 0)
     closes_ms = closes_ms_of(day)
+    measured_ms = closes_ms + MEASURED_AFTER_MS
+    forecasts = None if base is None else expected(inputs, base, base, measured_ms)
+    if forecasts is None:
+        return None
+
+    brain, usual = forecasts
     question = DailyQuestion(
         question_id=question_id_of(day),
         asked_ms=inputs.now_ms,
         closes_ms=closes_ms,
-        measured_ms=closes_ms + MEASURED_AFTER_MS,
+        measured_ms=measured_ms,
         brain=brain,
         usual=usual,
         salt=inputs.salt(),
         commitment="",
+        base_price=base,
     )
     return replace(question, commitment=digest_of(forecast_of(question), question.salt))
+
+
+def expected(inputs: PlayInputs, price: float, base: float, measured_ms: int) -> tuple[Ends, Ends] | None:
+    """Return the brain's ranges and a usual day's of the price when it is measured; None without either.
+
+    Moves spread as the square root of time: the brain's 24-hour ranges and the usual day are widened by it. Half of all
+    usual days move less than the median one, which is its 50% range.
+
+    Args:
+        inputs: of the tick.
+        price: now, USD.
+        base: USD; the ranges are in hundredths of a percent of it.
+        measured_ms: when the question is measured.
+    """
+    day = inputs.ranges.get(ASSET, {}).get(HORIZON)
+    if day is None or inputs.usual_day is None or not isfinite(inputs.usual_day) or inputs.usual_day <= 0:
+        return None
+
+    half = 100 * inputs.usual_day
+    nine = half * NORMAL_90_TO_50
+    usual_day = MoveRange(-nine, -half, half, nine)
+    longer = sqrt((measured_ms - inputs.now_ms) / DAY_MS)
+    brain, usual = (_of_base(ranges, longer, price / base) for ranges in (day, usual_day))
+    return (brain, usual) if is_sound(brain) and is_sound(usual) else None
+
+
+def _of_base(day: MoveRange, longer: float, ratio: float) -> Ends:
+    """Return ranges of a day, widened, in hundredths of a percent of a base that the price now is `ratio` times."""
+    low_90, low_50, high_50, high_90 = (round(10_000 * (ratio * (1 + longer * end / 100) - 1)) for end in day.ends)
+    return (low_90, low_50, high_50, high_90)
 
 
 def play_daily(state: DailyState, inputs: PlayInputs, published_ms: int | None) -> tuple[DailyChange, ...]:
@@ -291,10 +346,17 @@ def _judge(answers: Callable[[str], Answers], question: DailyQuestion, inputs: P
 def _close(question: DailyQuestion, answers: Answers, inputs: PlayInputs) -> DailyQuestion:
     late_ms = inputs.now_ms - question.closes_ms
 
-    # The price of the minute in which answers close is what ranges count from.
+    # What was asked under the earlier rule counts from the price of the minute in which answers close.
     price, reason = fix_price(inputs.prices, ASSET, inputs.venues_needed, "start", late_ms)
-    if reason is not None:
-        return void(question, reason)
+    if price is None:
+        return void(question, reason or "no start price")
+
+    if question.base_price is not None:
+        forecasts = expected(inputs, price, question.base_price, question.measured_ms)
+        if forecasts is None:
+            return void(question, NOT_EXPECTED)
+        brain, usual = forecasts
+        question = replace(question, closing_brain=brain, closing_usual=usual)
 
     return replace(
         question,
@@ -309,9 +371,10 @@ def _close(question: DailyQuestion, answers: Answers, inputs: PlayInputs) -> Dai
 def _measure(question: DailyQuestion, answers: Answers, inputs: PlayInputs) -> DailyQuestion:
     late_ms = inputs.now_ms - question.measured_ms
     price, reason = fix_price(inputs.prices, ASSET, inputs.venues_needed, "end", late_ms)
-    if price is None or question.start_price is None:
+    begin = question.counted_from
+    if price is None or begin is None:
         return void(question, reason or "no start price")
-    move = move_percent(question.start_price, price)
+    move = move_percent(begin, price)
     people = mean_score([score(ends, move) for ends in answers.values()])
     return replace(question, phase=RoundPhase.RESOLVED, end_price=price, move=move, people=people)
 

@@ -4,7 +4,15 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from generator.catalog.counts import ASSETS_IN_WORDS
-from generator.catalog.links import DAILY_JSON, LADDER_JSON, PRACTICE_MONTHS, ROUNDS_JSON, TRACK_RECORD, VOTERS_JSON
+from generator.catalog.links import (
+    DAILY_BRAIN_JSON,
+    DAILY_JSON,
+    LADDER_JSON,
+    PRACTICE_MONTHS,
+    ROUNDS_JSON,
+    TRACK_RECORD,
+    VOTERS_JSON,
+)
 
 CSV: Final = "text/csv"
 JSON_LINES: Final = "application/jsonl"
@@ -141,7 +149,12 @@ DOWNLOADS: Final = (
     PublicFile(
         DAILY_JSON,
         "application/json",
-        "The last daily questions: sealed ranges of the brain and a usual day, prices, move and scores",
+        "The last daily questions: ranges of the brain and a usual day, prices, move and scores",
+    ),
+    PublicFile(
+        DAILY_BRAIN_JSON,
+        "application/json",
+        "The ranges that are sealed of the daily question now; pages load it after an answer",
     ),
     PublicFile(
         LADDER_JSON,

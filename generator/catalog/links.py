@@ -29,6 +29,7 @@ ARENA: Final = "/arena/"
 HISTORY: Final = f"{ARENA}history/"  # finished rounds, and the market day by day
 DAILY: Final = f"{ARENA}daily/"
 DAILY_JSON: Final = f"{ARENA}daily.json"
+DAILY_BRAIN_JSON: Final = f"{ARENA}daily-brain.json"
 YOU: Final = f"{ARENA}you/"
 VOTERS_JSON: Final = f"{ARENA}voters.json"  # which files there are of what voters said
 DAILY_PUBLISHED: Final = 60  # questions in it at most, the newest

@@ -17,7 +17,7 @@ def vote(  # noqa: PLR0917  typer passes by name
     round_id: Annotated[str | None, typer.Option("--round", help="Round to vote in; default: the open one.")] = None,
     url: Annotated[str | None, typer.Option(help="Origin to vote at, over HTTP; default: the inbox here.")] = None,
     daily: Annotated[bool, typer.Option("--daily", help="Answer the daily question by two ranges.")] = False,
-    r50: Annotated[str | None, typer.Option(help="With --daily: 50% range in hundredths of a percent, -40,35.")] = None,
+    r50: Annotated[str | None, typer.Option(help="With --daily: 50% range in 0.01 percent of base, -40,35.")] = None,
     r90: Annotated[str | None, typer.Option(help="With --daily: 90% range around it, -120,110.")] = None,
     key_file: Annotated[Path | None, typer.Option(help="Voter's key; default STATE_DIR/keys/voter.key.")] = None,
 ) -> None:
@@ -28,7 +28,8 @@ def vote(  # noqa: PLR0917  typer passes by name
     first use. The ballot is a signed payment of zero that no one can submit. To vote on chain, use the Arena page. The
     last vote before the close counts.
 
-    With --daily it answers the daily question: between which moves of Bitcoin half of such days end, and nine in ten.
+    With --daily it answers the daily question: between which moves of Bitcoin half of such days end, and nine in ten,
+    counted from `base` in /arena/daily.json, the price when the question was asked.
 
     Example: emi vote up --url http://127.0.0.1:8402
     """
@@ -45,6 +46,7 @@ def vote(  # noqa: PLR0917  typer passes by name
         drop,
         find_open_question,
         find_open_round,
+        in_dollars,
         in_words,
         is_read,
         load_key,
@@ -60,9 +62,12 @@ def vote(  # noqa: PLR0917  typer passes by name
     settings = generator_settings(state_dir=state_dir)
     url = origin_of(url) if url else None
     if daily:
-        voted, closes = find_open_question(url, settings.site_path)
-        vote: Vote = answer_of(voted, r50, r90)
+        voted, closes, base = find_open_question(url, settings.site_path)
+        answer = answer_of(voted, r50, r90)
+        vote: Vote = answer
         answered = f"{r50} and {r90} to {voted}"
+        if base is not None:
+            answered = f"{answered}: {in_dollars(answer, base)}"
     else:
         choice_word, given = read_vote(choice, chances, word=word)
         voted, closes = find_open_round(url, settings.site_path, round_id)

@@ -23,6 +23,7 @@ from gateway.wire.foreign import read_json
 from gateway.wire.inbox import OPEN_DAILY, OPEN_ROUND, AnnouncedRound
 from gateway.wire.notes import TAPPED, Chances, RoundVote, Vote
 from generator.catalog.links import DAILY_JSON
+from generator.catalog.text.figures import price
 from generator.catalog.text.labels import LEANING
 from generator.catalog.words import Prediction
 from generator.client.published import Published, fetch, published_json, unreachable
@@ -106,8 +107,8 @@ def find_open_round(origin: str | None, site: Path, wanted: str | None) -> tuple
     return round_id, closes
 
 
-def find_open_question(origin: str | None, site: Path) -> tuple[str, str]:
-    """Return the name of the daily question that takes answers, and when it closes.
+def find_open_question(origin: str | None, site: Path) -> tuple[str, str, float | None]:
+    """Return the name of the daily question that takes answers, when it closes, and its base in USD, None without one.
 
     Args:
         origin: where to ask; None reads the published site of this machine.
@@ -124,7 +125,8 @@ def find_open_question(origin: str | None, site: Path) -> tuple[str, str]:
             str(question.get("question_id")) if isinstance(question, dict) and question.get("phase") == "open" else ""
         )
         if is_daily(name) and closes_at(name) > datetime.now(UTC):
-            return name, str(question.get("closes"))
+            base = question.get("base")
+            return name, str(question.get("closes")), base if type(base) in {int, float} and base > 0 else None
 
     raise GeneratorError(
         "no daily question takes answers now; one is asked at 13:00 UTC and closes at 12:00 the next day"
@@ -137,6 +139,16 @@ def answer_of(question_id: str, half: str | None, nine: str | None) -> DailyAnsw
         return DailyAnswer.read(question_id, half or "", nine or "")
     except ValueError as error:
         raise GeneratorError(f"--r50 {half} --r90 {nine}: {error}") from None
+
+
+def in_dollars(answer: DailyAnswer, base: float) -> str:
+    """Write the ranges of an answer as prices.
+
+    >>> in_dollars(DailyAnswer("BTC-DAILY-20261124", (-120, -40, 35, 110)), 50_000)
+    'half between $49,800 and $50,175, nine in ten between $49,400 and $50,550'
+    """
+    low_90, low_50, high_50, high_90 = (price(base * (1 + end / 10_000)) for end in answer.ends)
+    return f"half between {low_50} and {high_50}, nine in ten between {low_90} and {high_90}"
 
 
 def load_key(path: Path) -> str:

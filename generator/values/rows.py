@@ -202,7 +202,7 @@ class RoundInTheRecord(PublishedRound):
 
 
 class RangeEnds(TypedDict):
-    """A 50% range inside a 90% range, in hundredths of a percent of the price when answers close."""
+    """A 50% range inside a 90% range, in hundredths of a percent of `base`, or without one of `start_price`."""
 
     low_90: int
     """Low end of the 90% range."""
@@ -229,15 +229,28 @@ class SealedQuestion(TypedDict):
     """What a usual day gives."""
 
 
+class RangesAtClose(TypedDict):
+    """What was expected when answers closed: it knows what they can know, so they are compared with it."""
+
+    brain: RangeEnds
+    """The brain's ranges."""
+    usual_day: RangeEnds
+    """What a usual day gives."""
+
+
 class QuestionScores(TypedDict):
     """Mean interval scores in percentage points; smaller is better."""
 
     brain: float
-    """The brain's."""
+    """The brain's: of its ranges of the close; without a `base` of its sealed ranges."""
     usual_day: float
-    """A usual day's."""
+    """A usual day's, likewise."""
     people: float | None
     """The mean of the answers'; null without one."""
+    brain_when_asked: NotRequired[float]
+    """Of the brain's sealed ranges; absent without a `base`."""
+    usual_day_when_asked: NotRequired[float]
+    """Of a usual day's sealed ranges; absent without a `base`."""
 
 
 class PublishedQuestion(TypedDict):
@@ -257,6 +270,8 @@ class PublishedQuestion(TypedDict):
     """When it is measured, ISO 8601 UTC."""
     commitment: str
     """SHA-256 of the forecast's canonical JSON followed by the salt."""
+    base: float | None
+    """USD when it was asked, which ranges and move count from; null of a question asked before that rule."""
     forecast: SealedQuestion | None
     """What was sealed; null while answers are taken."""
     salt: str | None
@@ -265,10 +280,12 @@ class PublishedQuestion(TypedDict):
     """How prices were fixed; null before."""
     start_price: float | None
     """USD when answers closed; null before."""
+    closing: RangesAtClose | None
+    """What was expected then; null before, and without a `base`."""
     end_price: float | None
     """USD when it was measured; null before."""
     move: float | None
-    """Percent from the one to the other; null before."""
+    """Percent from `base` to `end_price`, or without one from `start_price`; null before."""
     answers: int | None
     """How many counted; null before they closed."""
     answers_sha256: str | None

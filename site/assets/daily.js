@@ -10,8 +10,7 @@ import { keyOfThisBrowser, relay, Said, signed, voterOf } from "./vote-key.js";
 const KEPT = "emi-daily";
 const MOST_KEPT = 400;
 const QUESTIONS = "/arena/daily.json";
-const BRAIN = "/api/reasoning/BTC.json";
-const LONGER = Math.sqrt(25 / 24); // a move over 25 hours against one over 24
+const BRAIN = "/arena/daily-brain.json";
 const LATE = "Too late: this question takes no more answers. The next one is asked at 13:00 UTC.";
 const CHANGES = 20;
 const SVG = "http://www.w3.org/2000/svg";
@@ -59,9 +58,8 @@ const rangeWords = (base, { low_50, high_50, low_90, high_90 }) =>
 function endsNow() {
   const { question } = about();
   if (set?.question === question) return set.ends;
-  const most = Number(about().most);
-  const begin = { low_90: -most / 2, low_50: -most / 5, high_50: most / 5, high_90: most / 2 };
-  return mine(question)?.ends ?? begin;
+  const begin = about().begin.split(" ").map(Number);
+  return mine(question)?.ends ?? Object.fromEntries(ENDS.map((name, place) => [name, begin[place]]));
 }
 
 function showColumn() {
@@ -121,23 +119,21 @@ async function answer() {
 }
 
 const own = () => ownHour(about().closes);
-const counted = () =>
-  `Your answer counts at ${about().closed}${own() && ` (${own()})`}, in percent of the price then. To change it, press again.`;
+const counted = () => `Your answer counts at ${about().closed}${own() && ` (${own()})`}. To change it, press again.`;
 
 function showState() {
   if (mine(about().question)?.txid) say(state, counted());
 }
 
-// What the brain sealed opens when answers close; until then, what it publishes of 24 hours, over 25.
+// What the brain sealed when it was asked, in a file of its own: nothing of it is in the page, or loaded, before.
 async function showBrain() {
-  const { reasoning } = await fetched(BRAIN).catch(() => ({}));
-  const day = reasoning?.ranges?.["24h"];
-  if (!day || !column) return;
-  const ends = Object.fromEntries(ENDS.map((name) => [name, Math.round(100 * LONGER * day[name])]));
+  const { question_id, forecast } = await fetched(BRAIN).catch(() => ({}));
+  if (!column || !forecast || question_id !== about().question) return;
+  const ends = forecast.brain;
   column.showBrain(ends);
   say(
     state,
-    `${counted()} The brain now (dashed): nine in ten between ${between(column.base, ends.low_90, ends.high_90)}.`,
+    `${counted()} The brain when asked (dashed): nine in ten between ${between(column.base, ends.low_90, ends.high_90)}.`,
   );
 }
 
@@ -181,8 +177,9 @@ function drawMine() {
 }
 
 function result(row, said) {
-  const brain = inPercent(row.forecast.brain);
-  const usual = inPercent(row.forecast.usual_day);
+  const compared = row.closing ?? row.forecast; // without a base: the sealed ones
+  const brain = inPercent(compared.brain);
+  const usual = inPercent(compared.usual_day);
   const own = inPercent(said.ends);
   const inOrOut = (low, high) => (isInside(low, high, row.move) ? "inside" : "outside");
   const scores = [own, brain, usual].map((ranges) => howFarScore(ranges, row.move).toFixed(3));
@@ -191,7 +188,7 @@ function result(row, said) {
   made.append(
     element(
       "p",
-      `It ended ${percent(row.move)}: ${inOrOut(own.low_50, own.high_50)} your 50% range, ${inOrOut(own.low_90, own.high_90)} your 90% range.`,
+      `It ended ${percent(row.move)} from ${dollars(row.base ?? row.start_price)}: ${inOrOut(own.low_50, own.high_50)} your 50% range, ${inOrOut(own.low_90, own.high_90)} your 90% range.`,
     ),
     element(
       "p",
@@ -222,7 +219,7 @@ async function showResults() {
         where,
         element(
           "p",
-          `Your answer to ${said.question} counts: ${rangeWords(row.start_price, said.ends)}. The result comes at ${due} UTC.`,
+          `Your answer to ${said.question} counts: ${rangeWords(row.base ?? row.start_price, said.ends)}. The result comes at ${due} UTC.`,
         ),
       );
     }

@@ -17,6 +17,8 @@ from generator.arena.daily import (
     score,
 )
 from generator.arena.inputs import PlayInputs
+from generator.arena.outcome import PricePoint
+from generator.catalog import formats
 from generator.catalog.words import RoundPhase
 from generator.values.questions import DailyQuestion
 from tests.support.arena_inputs import HOUR, MINUTE, inputs_at, ms
@@ -27,9 +29,15 @@ MEASURED = ms("2026-11-26T13:00")
 
 
 def at(now_ms: int, **changes: object) -> PlayInputs:
-    return replace(inputs_at(now_ms), usual_day=0.012, **changes)  # type: ignore[arg-type]
+    return replace(inputs_at(now_ms), **({"usual_day": 0.012} | changes))  # type: ignore[arg-type]
 
 
+def price_at(now_ms: int) -> float | None:
+    """Return the price that is published at a time."""
+    return formats.price(at(now_ms).prices["BTC"].price)
+
+
+USUAL_25 = [sign * 0.012 * (25 / 24) ** 0.5 * wide for sign, wide in ((-1, 2.43870), (-1, 1), (1, 1), (1, 2.43870))]
 ANSWERS = {"A": (-120, -40, 35, 110), "B": (-300, -100, 100, 300)}
 
 
@@ -79,29 +87,89 @@ def test_without_ranges_or_a_usual_day_no_question_is_asked(usual_day: float | N
     assert ask(at(ASKED, ranges={}), day) is None
 
 
-def test_the_ranges_of_a_day_are_widened_to_25_hours_and_sealed() -> None:
-    question = played(ASKED)
-    said = at(ASKED).ranges["BTC"]["24h"]
-    longer = (25 / 24) ** 0.5
+@pytest.mark.parametrize("venues", [1, 0])
+def test_no_question_is_asked_before_there_is_a_price_to_publish(venues: int) -> None:
+    price, _ = at(ASKED).prices["BTC"]
+    thin = at(ASKED, prices={"BTC": PricePoint(price if venues else None, venues)})
+
+    assert play_daily(DailyState(), thin, None) == ()
+    [(_, later)] = play_daily(DailyState(), at(ASKED + MINUTE), None)
+    assert (later.asked_ms, later.base_price) == (ASKED + MINUTE, price_at(ASKED + MINUTE))
+
+
+@pytest.mark.parametrize(("asked_ms", "hours"), [(ASKED, 48), (ASKED + 7 * HOUR, 41)])
+def test_the_ranges_of_a_day_are_widened_to_the_time_until_it_is_measured_and_sealed(asked_ms: int, hours: int) -> None:
+    [(_, question)] = play_daily(DailyState(), at(asked_ms), None)
+    said = at(asked_ms).ranges["BTC"]["24h"]
+    longer = (hours / 24) ** 0.5
 
     assert question.brain == tuple(
         round(100 * end * longer) for end in (said.low_90, said.low_50, said.high_50, said.high_90)
     )
-    assert question.usual == (-299, -122, 122, 299)  # 1.2% x 1.0206, and 2.4387 times that
+    half = round(120 * longer)
+    nine = round(120 * longer * 1.6449 / 0.6745)
+    assert question.usual == (-nine, -half, half, nine)
+    assert question.base_price == price_at(asked_ms)
     row: dict[str, Any] = dict(published_question(question))
     assert row["forecast"] is row["salt"] is None
     assert row["commitment"] == question.commitment
 
 
-def test_a_measured_question_has_the_move_of_25_hours_and_three_scores() -> None:
+def test_what_answers_are_compared_with_is_of_the_close_round_the_price_then() -> None:
+    price = 1.04 * (price_at(ASKED) or 0.0)
+    [(_, live)] = play_daily(asked(played(ASKED)), at(CLOSES, prices={"BTC": PricePoint(price, 3)}), CLOSES - MINUTE)
+    day = at(CLOSES).ranges["BTC"]["24h"].ends
+
+    longer = (25 / 24) ** 0.5
+    assert live.base_price is not None
+    assert live.start_price is not None
+    ends = [10_000 * (live.start_price * (1 + longer * end / 100) / live.base_price - 1) for end in day]
+    assert live.closing_brain == tuple(map(round, ends))
+    assert live.closing_usual == tuple(round(10_000 * (1.04 * (1 + move) - 1)) for move in USUAL_25)
+    assert live.compared == (live.closing_brain, live.closing_usual)
+    assert live.brain == played(ASKED).brain
+
+
+@pytest.mark.parametrize("missing", [{"ranges": {}}, {"usual_day": None}])
+def test_a_question_that_closes_without_ranges_is_void(missing: dict[str, Any]) -> None:
+    [(_, question)] = play_daily(asked(played(ASKED)), at(CLOSES, **missing), CLOSES - MINUTE)
+
+    assert (question.phase, question.void_reason) == (RoundPhase.VOID, "no ranges when answers closed")
+    assert complaint_of(published_question(question)) is None
+
+
+def test_a_question_asked_under_the_earlier_rule_keeps_the_price_of_its_close() -> None:
+    early = replace(played(ASKED), base_price=None)
+    [(_, live)] = play_daily(asked(early), at(CLOSES), CLOSES - MINUTE)
+    [(_, over)] = play_daily(asked(live), at(MEASURED), MEASURED - MINUTE)
+    row: dict[str, Any] = dict(published_question(over))
+
+    assert (live.closing_brain, row["base"], row["closing"]) == (None, None, None)
+    assert row["move"] == pytest.approx(100 * (row["end_price"] / row["start_price"] - 1), abs=5e-5)
+    assert {name: row["scores"][name] for name in ("brain", "usual_day")} == {
+        "brain": score(early.brain, row["move"]),
+        "usual_day": score(early.usual, row["move"]),
+    }
+    assert set(row["scores"]) == {"brain", "usual_day", "people"}
+    assert complaint_of(row) is None
+    assert complaint_of({name: value for name, value in row.items() if name not in {"base", "closing"}}) is None
+
+
+def test_a_measured_question_has_the_move_from_its_base_and_the_scores_of_the_close() -> None:
     question = played(MEASURED)
     row: dict[str, Any] = dict(published_question(question))
 
-    start, end = row["start_price"], row["end_price"]
-    assert row["move"] == pytest.approx(100 * (end / start - 1), abs=5e-5)
+    base = row["base"]
+    end = row["end_price"]
+    assert base == price_at(ASKED) != row["start_price"]
+    assert row["move"] == pytest.approx(100 * (end / base - 1), abs=5e-5)
+    assert question.closing_brain is not None
+    assert question.closing_usual is not None
     assert row["scores"] == {
-        "brain": score(question.brain, row["move"]),
-        "usual_day": score(question.usual, row["move"]),
+        "brain": score(question.closing_brain, row["move"]),
+        "usual_day": score(question.closing_usual, row["move"]),
+        "brain_when_asked": score(question.brain, row["move"]),
+        "usual_day_when_asked": score(question.usual, row["move"]),
         "people": pytest.approx(sum(score(ends, row["move"]) for ends in ANSWERS.values()) / 2, abs=1e-4),
     }
     assert (question.answers, question.answers_sha256) == (2, hashlib.sha256(b"A\nB\n").hexdigest())
@@ -162,6 +230,10 @@ def test_an_altered_row_is_refused_with_what_does_not_agree() -> None:
         ({"scores": scores | {"brain": 0.0}}, f"scores are {scores | {'brain': 0.0}}, the ranges give {scores}"),
         ({"end_price": None}, "phase 'resolved' without both prices"),
         ({"start_price": None}, "phase 'resolved' without both prices"),
+        ({"base": row["base"] + 1}, f"move is {move}, the prices give"),
+        ({"base": None}, "ranges of the close stand with a base, and only with one"),
+        ({"closing": None}, "ranges of the close stand with a base, and only with one"),
+        ({"closing": {**row["closing"], "brain": row["forecast"]["brain"]}}, f"scores are {scores}, the ranges give"),
         ({"phase": "void"}, "void without a reason"),
         ({"phase": "no phase"}, "row is not of the published form (ValueError: 'no phase' is not a valid RoundPhase)"),
         ({"closes": None}, "row is not of the published form"),

@@ -282,7 +282,7 @@ def test_a_note_of_changes_that_cannot_be_read_begins_at_zero(tmp_path: Path, no
 def ask_daily(state: Path, question_id: str) -> None:
     folder = state / "site" / "current" / "arena"
     folder.mkdir(parents=True)
-    question = {"question_id": question_id, "phase": "open", "closes": CLOSES}
+    question = {"question_id": question_id, "phase": "open", "closes": CLOSES, "base": 50_000.0}
     (folder / "daily.json").write_text(json.dumps({"questions": [question]}))
 
 
@@ -296,6 +296,7 @@ def test_an_answer_to_the_daily_question_lands_as_two_ranges(tmp_path: Path) -> 
     ballot = read_ballot(file.data, key_of(DEMO_ARENA), network.genesis_hash_bytes)
     assert code == 0, output
     assert ballot.vote.note == b'emi-arena/v2:j{"d":"BTC-DAILY-29981119","r50":[-40,35],"r90":[-120,110]}'
+    assert "half between $49,800 and $50,175, nine in ten between $49,400 and $50,550" in output
     assert "/files/ballots/BTC-DAILY-29981119.json" in output
 
 

@@ -5,10 +5,19 @@ import { browser, Node, until } from "./page.mjs";
 
 const RELAY = "/x402-buyer/ballot";
 const QUESTION = "BTC-DAILY-20261124";
-const DAY = { low_90: -3, low_50: -1, high_50: 1, high_90: 3 };
+const SEALED = { low_90: -306, low_50: -102, high_50: 102, high_90: 306 };
+const BRAIN = "/arena/daily-brain.json";
+let sealedOf = QUESTION;
 const place = new Node();
 const nodes = { "day-part": new Node(), "daily-form": new Node("form"), "#day-part .daily-column": place };
-const scale = { base: "50000", low: "47000", high: "53000", most: "400", column: "10 90 70 100" };
+const scale = {
+  base: "50000",
+  low: "47000",
+  high: "53000",
+  most: "400",
+  begin: "-150 -60 90 180",
+  column: "10 90 70 100",
+};
 nodes["day-part"].dataset = { ...scale, question: QUESTION, closed: "12:00", next: "2026-11-25T13:00:00Z" };
 const sent = ({ path, headers }) =>
   headers["X-Ballot"] ? "ballot" : Object.fromEntries(new URLSearchParams(path.split("?")[1]));
@@ -16,7 +25,7 @@ let answer = (_, headers) => ({ body: headers["X-Ballot"] ? { txid: "TXID" } : {
 const { asked, kept } = browser(nodes, {
   [RELAY]: (...request) => answer(...request),
   "/arena/daily.json": { body: { questions: [] } },
-  "/api/reasoning/BTC.json": { body: { reasoning: { ranges: { "24h": DAY } } } },
+  [BRAIN]: () => ({ body: { question_id: sealedOf, forecast: { brain: SEALED } } }),
 });
 await import("./assets/daily.js");
 const press = async () => {
@@ -30,7 +39,11 @@ const ends = () => ["low_90", "low_50", "high_50", "high_90"].map((name) => hand
 
 test("nothing of the brain is asked for before an answer", () => {
   assert.deepEqual(asked, []);
-  assert.match(nodes["daily-said"].textContent, /half between \$49,600 and \$50,400/);
+  assert.match(nodes["daily-said"].textContent, /half between \$49,700 and \$50,450/);
+  key("high_90", "ArrowUp");
+  key("high_90", "ArrowDown");
+  assert.deepEqual(asked, []);
+  assert.deepEqual(ends(), [-150, -60, 90, 180]);
 });
 
 test("an answer says its two ranges in hundredths of a percent and is kept with its transaction", async () => {
@@ -38,12 +51,13 @@ test("an answer says its two ranges in hundredths of a percent and is kept with 
   const [query, ballot] = asked.map(sent); // then what the brain says
   assert.deepEqual(
     { ...query, voter: query.voter.length },
-    { voter: 64, daily: QUESTION, r50: "-80,80", r90: "-200,200", change: "0" },
+    { voter: 64, daily: QUESTION, r50: "-60,90", r90: "-150,180", change: "0" },
   );
   assert.equal(ballot, "ballot");
   assert.equal(JSON.parse(kept.get("emi-daily"))[0].txid, "TXID");
-  assert.match(words(), /^Your answer counts at 12:00, in percent/);
-  assert.match(words(), /The brain now \(dashed\): nine in ten between \$48,470 and \$51,530/); // 3%, over 25 hours instead of 24
+  assert.deepEqual(asked.map((one) => one.path).slice(2), [BRAIN]);
+  assert.match(words(), /^Your answer counts at 12:00\. /);
+  assert.match(words(), /The brain when asked \(dashed\): nine in ten between \$48,470 and \$51,530/); // 3.06% of the base
 });
 
 test("the same answer again is no change, another one is", async () => {
@@ -58,6 +72,13 @@ test("the same answer again is no change, another one is", async () => {
       .map((row) => row.change),
     ["0", "1"],
   );
+});
+
+test("what is sealed of another question is not shown", async () => {
+  sealedOf = "BTC-DAILY-20261125";
+  await press();
+  assert.doesNotMatch(words(), /The brain/);
+  sealedOf = QUESTION;
 });
 
 test("an end that is moved past others takes them along, so the ends stay in order", () => {

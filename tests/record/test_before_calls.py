@@ -1,4 +1,4 @@
-"""What was forecast before calls existed keeps its word, its result and its lesson, and is scored as it was."""
+"""What an earlier program forecast keeps its rule, its result and its lesson, and is scored as it was."""
 
 import json
 import sqlite3
@@ -9,13 +9,18 @@ from typing import Any, Final
 
 import pytest
 
+from generator.arena.daily import published_question
+from generator.arena.ranges import move_percent
 from generator.arena.teacher import RunningTotals
 from generator.brain.forecast import CHANCES_KIND
+from generator.catalog import formats
 from generator.catalog.durations import DAY_MS
+from generator.catalog.words import RoundPhase
 from generator.record.audit.audit import Audit
+from generator.record.audit.daily import daily_complaint
 from generator.record.memory.store import Memory
 from tests.record.test_fence import Held
-from tests.support.arena_inputs import HOUR, MINUTE, inputs_at, store_tick
+from tests.support.arena_inputs import HOUR, MINUTE, inputs_at, ms, store_tick
 
 STATE: Final = Path(__file__).parents[1] / "support" / "states" / "78f9e24c.tar.xz"  # with a day from before calls
 KEPT: Final = ("rounds", "predictions", "lessons", "log_entries", "crowd_tallies")
@@ -113,3 +118,25 @@ def test_scores_of_a_day_on_which_the_kind_changed_are_those_of_the_log(older: P
         audit.take(data)
     newest = [json.loads(data) for data in entries if json.loads(data)["kind"] == "scores"][-1]
     assert newest["hourly"]["resolved"] == 7 * 35  # assets and hours that were judged before
+
+
+def test_a_question_open_at_an_upgrade_ends_by_its_rule_and_the_next_has_a_base(older: Path) -> None:
+    memory = Memory.open(f"sqlite:///{older}", Held(2))
+    closes = ms("2026-11-23T12:00")
+    measured = ms("2026-11-24T13:00")
+
+    for now in (closes, closes + HOUR, measured):
+        store_tick(memory, inputs_at(now, usual_day=0.012))
+
+    questions = {question.question_id: question for question in memory.view(measured).daily}
+    memory.close()
+    early = questions["BTC-DAILY-20261122"]
+    late = questions["BTC-DAILY-20261123"]
+    assert (early.phase, early.base_price, early.closing_brain) == (RoundPhase.RESOLVED, None, None)
+    assert early.move == move_percent(early.start_price or 0.0, early.end_price or 0.0)
+    assert late.base_price == formats.price(inputs_at(closes + HOUR).prices["BTC"].price)
+    audit = Audit()
+    for row in rows_of(older, "log_entries"):
+        audit.take(row["data"])
+    published = json.dumps({"questions": [published_question(question) for question in questions.values()]})
+    assert daily_complaint(published.encode(), audit.daily, audit.last_at) is None

@@ -113,6 +113,9 @@ def _left_out(record: Record) -> None:
 
 BENT: dict[str, Callable[[Record], None]] = {
     "a price": _question(lambda row: row.update(end_price=row["end_price"] + 1)),
+    "the base": _question(lambda row: row.update(base=row["base"] + 1)),
+    "a base left out": _question(lambda row: row.pop("base")),
+    "an end of the close": _question(lambda row: row["closing"]["usual_day"].update(low_90=-4000)),
     "a score": _question(lambda row: row["scores"].update(brain=0.1)),
     "the mean of the answers": _question(lambda row: row["scores"].update(people=0.1)),
     "the number of answers": _question(lambda row: row.update(answers=3)),
@@ -149,6 +152,21 @@ def test_a_log_whose_question_never_ended_or_came_back_is_refused(record: Record
     assert overdue(without_end.waiting(), "2026-11-26T14:00:00Z") is None
     with pytest.raises(AuditError, match="asked before"):
         without_end.readers["daily.sealed"](asked)
+
+
+def test_a_log_in_which_the_rule_of_the_base_ends_again_is_refused(record: Record) -> None:
+    asked = [entry for entry in map(json.loads, entries(record)) if step_of(entry) == "daily.sealed"]
+    earlier = [{name: value for name, value in entry.items() if name != "base"} for entry in asked]
+    from_now_on = DailyLog()
+    and_back = DailyLog()
+
+    for entry in (earlier[0], *asked[1:]):
+        from_now_on.readers["daily.sealed"](entry)
+    and_back.readers["daily.sealed"](asked[0])
+
+    assert [row["base"] is None for row in from_now_on.rows.values()] == [True, False, False]
+    with pytest.raises(AuditError, match="it has no base, and a question before it has one"):
+        and_back.readers["daily.sealed"](earlier[1])
 
 
 def test_a_restart_between_two_ticks_changes_nothing(tmp_path: Path) -> None:

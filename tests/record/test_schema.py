@@ -25,8 +25,10 @@ from tests.support.arena_inputs import HOUR, MINUTE, NOON, Vote, hours, inputs_a
 from tests.support.databases import url_in
 
 LATER_COLUMNS = ("chances_kind",)
+DAILY_CLOSE = ("base_price", "closing_brain", "closing_usual")
 # What takes a memory of today to that of commit fac0d958.
 BEFORE_FAIR_PLAY = (
+    *(f"ALTER TABLE daily_questions DROP COLUMN {name}" for name in DAILY_CLOSE),
     "ALTER TABLE rounds DROP COLUMN closing",
     *(f"ALTER TABLE voters DROP COLUMN {name}" for name in ("since_ms", "by_hits", "by_chances")),
     "ALTER TABLE voters ADD COLUMN squares BIGINT",

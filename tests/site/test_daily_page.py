@@ -12,7 +12,7 @@ from generator.catalog.words import RoundPhase
 from generator.compose.tick import Tick
 from generator.market.bars import BAR_FIELDS, BarFrame
 from generator.site.charts.day import MINE, yesterday
-from generator.site.pages.daily import daily_view, hourly_prices, reach, title
+from generator.site.pages.daily import begin_ends, daily_view, hourly_prices, reach, title
 from generator.site.pages.render import Pages
 from generator.values.questions import DailyQuestion
 from tests.support.arena_inputs import HOUR, MINUTE, ms
@@ -28,18 +28,21 @@ OPEN = DailyQuestion(
     usual=(-350, -143, 143, 350),
     salt="5a17",
     commitment="c0" * 32,
+    base_price=100.0,
 )
 OVER = replace(
     OPEN,
     question_id="BTC-DAILY-20261122",
     phase=RoundPhase.RESOLVED,
-    start_price=100.0,
+    start_price=101.0,
+    closing_brain=(-200, 20, 180, 400),
+    closing_usual=(-250, -43, 243, 450),
     end_price=101.5,
     move=1.5,
     answers=3,
     people=4.25,
 )
-LIVE = replace(OPEN, question_id="BTC-DAILY-20261123", phase=RoundPhase.LIVE, start_price=100.0, answers=1)
+LIVE = replace(OPEN, question_id="BTC-DAILY-20261123", phase=RoundPhase.LIVE, start_price=101.0, answers=1)
 VOID = replace(OPEN, question_id="BTC-DAILY-20261121", phase=RoundPhase.VOID, void_reason="no start price")
 
 
@@ -72,12 +75,13 @@ def test_each_question_that_is_over_has_its_scores_or_why_it_has_none() -> None:
     assert (live.id, live.why) == (LIVE.question_id, "1 answer; measured at 13:00 UTC on 26 November")
     assert (over.move, over.brain, over.usual) == (
         "+1.50%",
-        f"{score(OVER.brain, 1.5):.2f}",
-        f"{score(OVER.usual, 1.5):.2f}",
+        f"{score(OVER.compared[0], 1.5):.2f}",
+        f"{score(OVER.compared[1], 1.5):.2f}",
     )
     assert (over.answers, over.people) == ("3", "4.25")
     assert void.why == "void: no start price"
     assert named(OVER.brain)["low_90"] == -300
+    assert OVER.compared == (OVER.closing_brain, OVER.closing_usual)
 
 
 def test_between_two_questions_and_without_one_the_page_says_when_it_asks() -> None:
@@ -101,19 +105,47 @@ def test_prices_are_those_of_48_full_hours_and_sliders_reach_beyond_them() -> No
     assert (len(prices), prices[-1]) == (48, 100)
     hourly = close[11::12][-48:]
     assert prices == [round(100 * price / hourly[-1], 2) for price in hourly]
-    assert reach(prices) == max(400, round(12 * float(np.std(np.diff(prices)))) * 100)
+    assert reach(prices) == max(400, round(16 * float(np.std(np.diff(prices)))) * 100)
     assert reach([]) == 800
+
+
+def test_bands_begin_round_the_price_now_as_wide_as_the_last_hours_spread() -> None:
+    hourly = [100 + 0.5 * (number % 2) for number in range(48)]  # moves of 0.5 up and down: a spread of 0.5
+    beginning = begin_ends(hourly, 25 * HOUR, 1.01, 900)
+
+    low_90, low_50, high_50, high_90 = map(int, beginning.split())
+
+    assert (low_50 + high_50, low_90 + high_90) == (200, 200)
+    assert high_50 - low_50 == pytest.approx(2 * 0.6745 * 50 * 5, abs=5)
+    assert high_90 - low_90 == pytest.approx(2 * 1.6449 * 50 * 5, abs=5)
+    assert begin_ends(hourly, 25 * HOUR, 1.2, 900) == "900 900 900 900"
+    assert begin_ends([], 25 * HOUR, 1.0, 800) == "-400 -165 165 400"
+
+
+@pytest.mark.parametrize("question", [OPEN, replace(OPEN, base_price=None)])
+def test_what_counts_is_said_by_the_rule_that_the_question_has(question: DailyQuestion) -> None:
+    said = daily_view(seen(question)).now
+
+    assert ("from $100.00, the price when it was asked, to that of" in said) is (question is OPEN)
+    assert ("from the price then to that of" in said) is (question is not OPEN)
 
 
 @pytest.mark.parametrize("page", ["/index.html", "/arena/daily/index.html"])
 def test_the_script_gets_the_scale_of_the_picture_and_the_reach_of_the_bands(page: str) -> None:
-    html = Pages().render(replace(view(), ctx=seen(OPEN)))[page].decode()
+    price = seen().seen["BTC"].price
+    assert price is not None
+    question = replace(OPEN, base_price=round(0.99 * price, -1))
+    html = Pages().render(replace(view(), ctx=seen(question)))[page].decode()
     part = re.search(r'<div class="daily-picture"[^>]*>', html)
     assert part is not None
 
     about = dict(re.findall(r'data-(\w+)="([^"]*)"', part[0]))
 
     low, base, high, most = (float(about[name]) for name in ("low", "base", "high", "most"))
+    assert base == question.base_price
+    begin = [int(end) for end in about["begin"].split()]
+    assert begin[1] + begin[2] == pytest.approx(2 * 10_000 * (1 / 0.99 - 1), abs=6)
+    assert -most <= begin[0] < begin[3] <= most
     assert about["question"] == OPEN.question_id
     assert low <= base * (1 - most / 10_000) < base * (1 + most / 10_000) <= high
     top, bottom, left, right = map(float, about["column"].split())
@@ -126,9 +158,9 @@ def test_the_last_question_is_drawn_in_dollars_with_room_for_ones_own_answer() -
     html = str(last.chart)
 
     assert "Bitcoin ended at $101.50" in html
-    assert f"{100 - 3:.2f} to ${100 + 3.1:.2f}" in html  # the brain's 90% range, -300 to 310
+    assert f"{100 - 2:.2f} to ${100 + 4:.2f}" in html  # the brain's 90% range of the close, -200 to 400 of the base
     assert f'<g id="{MINE}">' in html
-    assert last.low < min(OVER.usual) < max(OVER.usual) < last.high
+    assert last.low < min(OVER.compared[1]) < max(OVER.compared[1]) < last.high
     with pytest.raises(ValueError, match="is not measured"):
         yesterday(LIVE)
 

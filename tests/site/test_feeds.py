@@ -360,7 +360,7 @@ def test_a_daily_question_is_news_when_it_is_asked_and_when_it_is_measured() -> 
         "Where will Bitcoin be at 13:00 UTC on 26 November?",
         "2026-11-24T13:00:00Z",
     )
-    assert measured["title"] == "BTC-DAILY-20261122: Bitcoin moved +1.50% in 25 hours"
+    assert measured["title"] == "BTC-DAILY-20261122: Bitcoin moved +1.50%"
     assert "a usual day" in measured["summary"]
     assert "the mean of 3 answers 4.25" in measured["summary"]
     assert measured["url"] == f"{SITE.base_url}/arena/daily/#BTC-DAILY-20261122"

@@ -41,9 +41,10 @@ def test_a_row_holds_what_was_said_what_came_and_three_scores(tmp_path: Path) ->
     record.memory.close()
 
     assert question.move is not None
+    compared = [score(ends, question.move) for ends in question.compared]
     of_day = found[NAME, NARROW]
     assert (of_day.came, of_day.score) == (question.move, score(NARROW, question.move))
-    assert (of_day.usual, of_day.brain) == (score(question.usual, question.move), score(question.brain, question.move))
+    assert (of_day.usual, of_day.brain) == (compared[1], compared[0])
     chances, word = (found[ROUND, said] for said in ((20, 20, 60), "BULLISH"))
     assert (word.said, word.score) == ("BULLISH", None)
     side = {"BULLISH": 0, "NEUTRAL": 1, "BEARISH": 2}[str(chances.came)]

@@ -15,7 +15,7 @@ from generator.catalog.links import DAILY_JSON, DAILY_PUBLISHED
 from generator.catalog.log_kinds import step_of
 from generator.catalog.words import RoundPhase
 from generator.record.audit.compare import row_differences
-from generator.record.audit.entries import ASKED, OF_DAILY
+from generator.record.audit.entries import ASKED, OF_BASE, OF_DAILY
 from generator.record.audit.game import AuditError, Read, Row, Site, Waiting, in_time, seconds
 from generator.record.audit.recount import RecountError, all_parts, path_of
 
@@ -34,6 +34,7 @@ class DailyLog:
     recounted: ClassVar[str] = "questions' answers"
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
     forms: dict[str, int] = field(default_factory=dict)
+    has_base: bool = False  # whether a question had one, as every later one must
 
     @property
     def readers(self) -> Mapping[str, Callable[[Row], None]]:
@@ -50,7 +51,9 @@ class DailyLog:
         name = entry["question_id"]
         if name in self.rows:
             raise AuditError("this question was asked before")
-        row = {**{key: entry[key] for key in ASKED}, **dict.fromkeys((*_LATER, "scores", "void_reason"))}
+        row = {**{key: entry[key] for key in ASKED}, **dict.fromkeys((*_LATER, *OF_BASE, "scores", "void_reason"))}
+        row["base"] = entry.get("base")
+        self._count_from(row["base"])
         if complaint := times_complaint(row):
             raise AuditError(complaint)
         if not entry["asked"] <= entry["at"] < entry["closes"]:
@@ -61,6 +64,12 @@ class DailyLog:
         if len(self.rows) > KEPT:
             oldest = next(iter(self.rows))
             del self.rows[oldest], self.forms[oldest]
+
+    def _count_from(self, base: float | None) -> None:
+        """Check that the rule by which ranges count from the price at asking holds from its first question on."""
+        if self.has_base and base is None:
+            raise AuditError("it has no base, and a question before it has one")
+        self.has_base = base is not None
 
     def _closed(self, entry: Row) -> None:
         """Read that it took no more answers, and what was sealed."""
@@ -92,7 +101,8 @@ class DailyLog:
     def _come(row: dict[str, Any], entry: Row) -> None:
         """Let a question come to the phase that an entry is about."""
         [(phase, names)] = [(phase, names) for phase, (step, names) in OF_DAILY.items() if step == step_of(entry)]
-        row.update({name: entry[name] for name in names}, phase=str(phase))
+        known = {name: entry[name] for name in names if name in entry or name not in OF_BASE}
+        row.update(known, phase=str(phase))
         if complaint := complaint_of(row):
             raise AuditError(complaint)
 
@@ -225,8 +235,8 @@ def _daily_row_complaint(row: Row, log: DailyLog, last_at: str) -> str | None:
 
     if DAILY_ORDER.index(row["phase"]) > DAILY_ORDER.index(logged["phase"]) and came_at < last_at:
         return f"daily question {name} is published as {row['phase']} and is {logged['phase']} in the log"
-    common = logged if row["phase"] == logged["phase"] else {key: logged[key] for key in ASKED}
-    differences = row_differences(row, common)
+    common = logged if row["phase"] == logged["phase"] else {key: logged[key] for key in (*ASKED, "base")}
+    differences = row_differences({**dict.fromkeys(OF_BASE), **row}, common)
     return f"daily question {name}: {differences}" if differences else None
 
 

@@ -88,11 +88,12 @@ def claim_entries(game: Sealed, changes: Iterable[ClaimChange], now_ms: int, sal
 
 # What each entry about a daily question holds of its published row, by the phase that the question came to.
 ASKED: Final = ("question_id", "asset", "asked", "closes", "measured", "commitment")
+OF_BASE: Final = ("base", "closing")  # an entry about a question that was asked under the earlier rule has neither
 OF_DAILY: Final[Mapping[RoundPhase, tuple[str, tuple[str, ...]]]] = {
-    RoundPhase.OPEN: ("daily.sealed", ASKED),
+    RoundPhase.OPEN: ("daily.sealed", (*ASKED, "base")),
     RoundPhase.LIVE: (
         "daily.started",
-        ("question_id", "forecast", "salt", "start_price", "price_basis", "answers", "answers_sha256"),
+        ("question_id", "forecast", "salt", "start_price", "price_basis", "closing", "answers", "answers_sha256"),
     ),
     RoundPhase.RESOLVED: ("daily.judged", ("question_id", "end_price", "move", "scores")),
     RoundPhase.VOID: ("daily.void", ("question_id", "void_reason", "forecast", "salt")),

@@ -174,8 +174,7 @@ def answers_between(connection: Connection, since_ms: int, until_ms: int) -> Ite
             continue
 
         # The brain's and a usual day's score are the same for every answer.
-        usual = score(question.usual, question.move)
-        brain = score(question.brain, question.move)
+        brain, usual = (score(ends, question.move) for ends in question.compared)
         rows = connection.execute(of_question.order_by(_A.voter), {"question_id": question.question_id})
         for voter, ranges in rows:
             ends = _ends(ranges)

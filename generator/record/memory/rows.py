@@ -49,7 +49,7 @@ BY_HORIZON: Final[Mapping[str, type[RangeForecast | Move]]] = {"ranges": RangeFo
 JSON: Final[Mapping[str, Callable[[Any], Any]]] = {
     **dict.fromkeys(("said", "base", "prices", "came"), dict),  # of an hour's ladders
     **dict.fromkeys(("content", "at_start", "at_end", "scores"), dict),  # of a claim
-    **dict.fromkeys(("brain", "usual"), tuple),  # of a daily question
+    **dict.fromkeys(("brain", "usual", "closing_brain", "closing_usual"), tuple),  # of a daily question
     "closing": lambda parts: _closing(*parts),  # of a round
 }
 """What is plain and has parts is JSON; what it is read as."""

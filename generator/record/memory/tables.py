@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-SCHEMA_VERSION: Final = "20"
+SCHEMA_VERSION: Final = "21"
 """The newest migration; a memory of this schema needs no Alembic to start."""
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
@@ -308,6 +308,8 @@ daily_questions = sa.Table(
     *_maybe(sa.String(64), "answers_sha256"),
     *_maybe(sa.Integer, "answers"),
     *_maybe(sa.Text, "void_reason"),
+    *_maybe(sa.Float, "base_price"),
+    *_maybe(sa.Text, "closing_brain", "closing_usual"),
     sa.Index("daily_questions_by_phase", "phase", "closes_ms"),
 )
 

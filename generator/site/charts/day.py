@@ -42,18 +42,19 @@ class DayPicture:
     """The picture, and what a script needs to lay ranges on it; `base`, `low` and `high` in USD."""
 
     chart: Chart
-    base: float  # the price that moves in percent count from
+    base: float  # the price that ranges count from
     low: float  # at the lower edge of the plane
     high: float  # at the upper edge
     column: str  # its edges in percent of the picture: top, bottom, left, right
 
 
-def day_picture(ctx: Tick, most: int, when: str) -> DayPicture | None:
+def day_picture(ctx: Tick, most: int, when: str, base: float | None) -> DayPicture | None:
     """Draw the day, the hour and the column; None without a price or with fewer than two closes.
 
     Args:
-        most: how far ranges can be set, in hundredths of a percent.
+        most: how far ranges can be set, in hundredths of a percent of the base.
         when: the daily question is measured, under its column; empty where none is open.
+        base: USD that its ranges count from; None for the price now.
     """
     now = published(ctx.seen[DEFAULT_ASSET].price)
     known = [(at, close) for at, close in ctx.closes.get(DEFAULT_ASSET, ()) if math.isfinite(close) and close > 0]
@@ -63,8 +64,10 @@ def day_picture(ctx: Tick, most: int, when: str) -> DayPicture | None:
     now_ms = closes[-1][0] + ctx.observation.bar_interval_ms  # the last bar closed at about this time
 
     hour = (ranges_of(reading_of(ctx, DEFAULT_ASSET)) or {}).get(HOUR)
-    reach = now * most / 10_000
-    drawn = [now - reach, now + reach, *(close for _, close in closes)]
+    if base is None:
+        base = now
+    reach = base * most / 10_000
+    drawn = [base - reach, base + reach, *(close for _, close in closes)]
     prices = axis(min(drawn), max(drawn), "", price)
     right = _NOW if when else _NOW_ALONE
     plane = Plane(Axis(now_ms - DAY_MS, now_ms, (), ""), prices, _TOP, _BOTTOM, _LEFT, right)
@@ -92,7 +95,7 @@ def day_picture(ctx: Tick, most: int, when: str) -> DayPicture | None:
         rows=tuple(_rows(closes, now, hour)),
     )
     chart = Chart(caption, Markup("").join(parts), HEIGHT)
-    return DayPicture(chart, now, prices.low, prices.high, _place())
+    return DayPicture(chart, base, prices.low, prices.high, _place())
 
 
 def _place() -> str:
@@ -176,19 +179,21 @@ _OWN_BAR: Final = 26.0
 
 
 def yesterday(question: DailyQuestion) -> Yesterday:
-    """Draw what the brain and a usual day said of a measured question against where the price ended.
+    """Draw what a measured question is compared with, the brain's ranges and a usual day's, and where the price ended.
 
     Raises:
         ValueError: the question is not measured.
     """
-    if question.move is None or question.start_price is None or question.end_price is None:
+    start = question.counted_from
+    if question.move is None or start is None or question.end_price is None:
         raise ValueError(f"{question.question_id} is not measured")
 
     move = 100 * question.move
-    ends = (*question.brain, *question.usual, move)
+    brain, usual = question.compared
+    ends = (*brain, *usual, move)
     room = 0.12 * (max(ends) - min(ends))
     across = Axis(min(ends) - room, max(ends) + room, (), "")
-    rows = (("You", ()), ("Brain", question.brain), ("Usual day", question.usual))
+    rows = (("You", ()), ("Brain", brain), ("Usual day", usual))
     bottom = _OWN_TOP + _OWN_ROW * len(rows)
     plane = Plane(across, Axis(0.0, 1.0, (), ""), _OWN_TOP, bottom, _OWN_LEFT, _OWN_RIGHT)
 
@@ -202,7 +207,6 @@ def yesterday(question: DailyQuestion) -> Yesterday:
     anchor = "end" if truth > WIDTH / 2 else "start"
     parts.append(text("value", truth, 22, price(question.end_price), anchor))
 
-    start = question.start_price
     caption = Caption(
         name="yesterday",
         finding=f"The last question: Bitcoin ended at {price(question.end_price)}",

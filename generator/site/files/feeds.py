@@ -495,7 +495,7 @@ def _of_measured(source: _FeedSource, question: DailyQuestion) -> Iterator[FeedE
     yield source.entry(
         f"daily:{question.question_id}:measured",
         at=iso(question.measured_ms),
-        title=f"{question.question_id}: Bitcoin moved {signed(question.move)} in 25 hours",
+        title=f"{question.question_id}: Bitcoin moved {signed(question.move)}",
         path=f"{DAILY}#{question.question_id}",
         tags=("daily", question.asset),
         paragraphs=(f"Mean interval scores in percentage points, smaller is better: {shown}.",),

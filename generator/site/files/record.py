@@ -6,14 +6,14 @@ from typing import NotRequired
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
-from generator.arena.daily import published_question
+from generator.arena.daily import forecast_of, published_question
 from generator.catalog.text.answers import DISCLAIMER
-from generator.catalog.words import SourceMode
+from generator.catalog.words import RoundPhase, SourceMode
 from generator.compose.body import Body
 from generator.site.files.inputs import FilesOfTick
 from generator.site.resources import PracticeFiles
 from generator.values.ladders import LadderScore, LadderScores, PartitionScore, ReliabilityBin
-from generator.values.rows import PublishedQuestion, RoundInTheRecord
+from generator.values.rows import PublishedQuestion, RoundInTheRecord, SealedQuestion
 
 
 class ReplayOffset(TypedDict):
@@ -51,6 +51,23 @@ class DailyFile(TypedDict):
     """Educational notice."""
     replay: NotRequired[ReplayOffset]
     """Only of recorded prices."""
+
+
+class DailyBrainFile(TypedDict):
+    """What was sealed of the daily question that takes answers. Pages load it after an answer, not before."""
+
+    success: bool
+    """True."""
+    project: str
+    """Name of the service."""
+    question_id: str | None
+    """Which question; null where none takes answers."""
+    base: float | None
+    """USD that the ranges count from; null where none takes answers."""
+    forecast: SealedQuestion | None
+    """What is sealed; null where none takes answers."""
+    disclaimer: str
+    """Educational notice."""
 
 
 class LadderPart(Body):
@@ -127,6 +144,20 @@ def daily_file(tick: FilesOfTick) -> DailyFile:
     if tick.offset_ms is not None:
         body["replay"] = {"offset_seconds": tick.offset_ms // 1000}
     return body
+
+
+def daily_brain_file(tick: FilesOfTick) -> DailyBrainFile:
+    """Return what was sealed of the question that takes answers."""
+    question = next((question for question in tick.arena.daily if question.phase is RoundPhase.OPEN), None)
+
+    return {
+        "success": True,
+        "project": tick.site.project,
+        "question_id": None if question is None else question.question_id,
+        "base": None if question is None else question.base_price,
+        "forecast": None if question is None else forecast_of(question),
+        "disclaimer": DISCLAIMER,
+    }
 
 
 def ladder_file(tick: FilesOfTick) -> LadderFile:

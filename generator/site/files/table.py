@@ -15,6 +15,7 @@ from generator.catalog.discovery import DISCOVERY_FILES, FEEDS
 from generator.catalog.links import (
     AI_CATALOG,
     ARD,
+    DAILY_BRAIN_JSON,
     DAILY_JSON,
     DOCS_INDEX,
     FEED_ATOM,
@@ -38,10 +39,12 @@ from generator.site.files.discovery import ArdCatalog, Linkset, PaidResources
 from generator.site.files.feeds import JsonFeed
 from generator.site.files.inputs import FilesOfTick
 from generator.site.files.record import (
+    DailyBrainFile,
     DailyFile,
     LadderFile,
     PracticeMonthsFile,
     RoundsFile,
+    daily_brain_file,
     daily_file,
     ladder_file,
     practice_file,
@@ -84,6 +87,13 @@ def _receipt_keys(tick: FilesOfTick) -> DidDocument | None:
 FILES: Final = (
     File(ROUNDS_JSON, RoundsFile, "The last finished rounds of the Arena", make=rounds_file, is_lasting=True),
     File(DAILY_JSON, DailyFile, "The last daily questions", make=daily_file, is_lasting=True),
+    File(
+        DAILY_BRAIN_JSON,
+        DailyBrainFile,
+        "What the brain sealed of the daily question that takes answers",
+        make=daily_brain_file,
+        is_lasting=True,
+    ),
     File(VOTERS_JSON, VotersIndex, "Which files hold what each voter said"),
     File(voters_file("{prefix}"), VotersFile, "What some voters said in the running month", {"prefix": _PREFIX}),
     File(

@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import isfinite
+from math import isfinite, sqrt
 from statistics import pstdev
 from typing import Final, NamedTuple
 
 from generator.arena.daily import ASSET, closes_ms_of, day_now, scores_of
+from generator.arena.scoring import NORMAL_50, NORMAL_90
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.formats import iso, moment
-from generator.catalog.text.figures import count, signed
+from generator.catalog.text.figures import count, price, signed
 from generator.catalog.words import RoundPhase
 from generator.compose.tick import Tick
 from generator.site.charts.day import DayPicture, Yesterday, day_picture, yesterday
@@ -17,7 +18,8 @@ from generator.values.questions import DailyQuestion
 
 HOURS_SHOWN: Final = 48
 ROWS: Final = 30
-WIDEST: Final = 12  # a range reaches so many times the spread of an hour to either side, about 2.4 of 25 hours
+WIDEST: Final = 16  # a range reaches so many times the spread of an hour to either side, about 2.3 of 48 hours
+STEP: Final = 5  # hundredths of a percent, as an arrow key moves an end
 LEAST: Final = 400  # hundredths of a percent
 NOT_ASKED: Final = "No question takes answers now: the brain has no ranges, or too few days to tell a usual one."
 FIRST: Final = "No question has ended yet."
@@ -50,6 +52,7 @@ class Daily(NamedTuple):
     now: str
     picture: DayPicture | None
     most: int
+    begin: str  # the four ends that the bands begin with, in hundredths of a percent of the base
     yesterday: Yesterday | None
     rows: tuple[DailyRow, ...]
     first: str
@@ -65,10 +68,17 @@ def daily_view(ctx: Tick) -> Daily:
     now_ms = ctx.freshness.generated_ms
     questions = ctx.arena.daily
     open_question = next((question for question in questions if question.phase is RoundPhase.OPEN), None)
-    most = reach(hourly_prices(ctx))
+    prices = hourly_prices(ctx)
+    most = reach(prices)
     measured = _foot(open_question) if open_question else ""
     over = [question for question in questions if question is not open_question]
 
+    base = None if open_question is None else open_question.base_price
+    picture = day_picture(ctx, most, measured, base)
+    begin = ""
+    if open_question is not None and picture is not None:
+        ratio = (ctx.seen[ASSET].price or picture.base) / picture.base
+        begin = begin_ends(prices, open_question.measured_ms - now_ms, ratio, most)
     past = next((yesterday(question) for question in over if question.move is not None), None)
 
     return Daily(
@@ -80,8 +90,9 @@ def daily_view(ctx: Tick) -> Daily:
         commitment=open_question.commitment if open_question else None,
         next=iso(_next_asked_ms(now_ms) + 5 * MINUTE_MS),
         now=now_words(open_question, now_ms),
-        picture=day_picture(ctx, most, measured),
+        picture=picture,
         most=most,
+        begin=begin,
         yesterday=past,
         rows=tuple(row_of(question, now_ms) for question in over[:ROWS]),
         first=_first(past, open_question, now_ms),
@@ -105,8 +116,11 @@ def now_words(question: DailyQuestion | None, now_ms: int) -> str:
         return NOT_ASKED
     if question is None:
         return f"The next question is asked at {_time(_next_asked_ms(now_ms), now_ms)}."
+    begin = "the price then"
+    if question.base_price is not None:
+        begin = f"{price(question.base_price)}, the price when it was asked,"
     return (
-        f"{question.question_id} takes answers until {_time(question.closes_ms, now_ms)}. The move from the price then "
+        f"{question.question_id} takes answers until {_time(question.closes_ms, now_ms)}. The move from {begin} "
         f"to that of {_time(question.measured_ms, now_ms)} is what counts."
     )
 
@@ -176,5 +190,31 @@ def reach(prices: Sequence[float]) -> int:
     """Return how far ranges can be set, in hundredths of a percent."""
     if len(prices) < HOURS_SHOWN:
         return 2 * LEAST
-    spread = pstdev(after - before for before, after in pairwise(prices))
-    return max(LEAST, round(WIDEST * spread) * 100)
+    return max(LEAST, round(WIDEST * _spread(prices)) * 100)
+
+
+def begin_ends(prices: Sequence[float], left_ms: int, ratio: float, most: int) -> str:
+    """Return what the bands begin with: round the price now, as wide as hours like the last ones would spread.
+
+    Whoever sends them as they are gives a fair answer by that, and nothing of the brain is in them.
+
+    Args:
+        prices: of `hourly_prices`.
+        left_ms: until the question is measured.
+        ratio: of the price now to the base.
+        most: how far ranges can be set.
+    """
+    middle = 10_000 * (ratio - 1)
+    spread = most / 3.3  # so that the outer band reaches half of the way
+    if len(prices) >= HOURS_SHOWN:
+        spread = 100 * _spread(prices) * sqrt(left_ms / HOUR_MS)
+
+    half = NORMAL_50 * spread
+    nine = NORMAL_90 * spread
+    ends = (STEP * round((middle + off) / STEP) for off in (-nine, -half, half, nine))
+    return " ".join(str(max(-most, min(most, end))) for end in ends)
+
+
+def _spread(prices: Sequence[float]) -> float:
+    """Return the spread of an hour's move, percent."""
+    return pstdev(after - before for before, after in pairwise(prices))
