@@ -76,7 +76,8 @@ def test_ranges_that_hold_too_little_are_too_narrow_and_too_much_too_wide() -> N
 
 
 def test_a_verdict_is_kept_until_sixty_answers_do_not_show_it_and_then_forgiven() -> None:
-    narrow, even = [False] * 5, [True, False] * 40
+    narrow = [False] * 5
+    even = [True, False] * 40
     found = judge_ranges(narrow, BETS_90)
 
     assert (found.finding, found.answers) == (Finding.TOO_NARROW, 4)
@@ -87,7 +88,8 @@ def test_a_verdict_is_kept_until_sixty_answers_do_not_show_it_and_then_forgiven(
 
 
 def test_what_was_answered_long_ago_neither_accuses_nor_excuses() -> None:
-    even, narrow = [True, False] * 100, [False] * 25
+    even = [True, False] * 100
+    narrow = [False] * 25
 
     assert judge_ranges([*even, *narrow], BETS_50).finding is Finding.TOO_NARROW
     assert judge_ranges([*narrow, *even], BETS_50) == Verdict(Finding.NOTHING, 100)
