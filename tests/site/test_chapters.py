@@ -24,7 +24,7 @@ from generator.site.words.month import HourlyMonth, hourly_month
 from generator.values.hours import Move, PredictionMade
 from tests.support.builders import empty_arena
 from tests.support.page_view import Rendered, predictions, rendered, view
-from tests.taught import refuted_square_root, verdicts_of
+from tests.taught import refuted_square_root, simulated_months, verdicts_of
 
 VOID: Final = frozenset({"area", "br", "col", "hr", "img", "input", "link", "meta", "path", "rect", "source", "wbr"})
 
@@ -173,6 +173,13 @@ def test_a_rule_is_applied_where_the_bars_agree_with_it_and_else_questioned() ->
     assert [refuted_square_root(asked) for asked in (agreed, refuted)] == [False, False]
     # What stood there before: the rule below bars that deny it.
     assert refuted_square_root([refuted[0], agreed[-1]]) is True
+
+
+def test_no_month_of_the_simulated_market_refutes_what_its_chapters_teach() -> None:
+    verdicts = [verdict for month in simulated_months(range(1, 4)) for verdict in verdicts_of(month)]
+
+    assert len(verdicts) == 12
+    assert [rule for rule, is_refuted in verdicts if is_refuted is not False] == []
 
 
 def test_an_idea_that_the_counts_of_its_page_deny_is_found() -> None:
