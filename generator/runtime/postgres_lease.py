@@ -55,7 +55,7 @@ class PostgresLease:
             extra = "needs the extra `postgres` of this package: pip install -r requirements-postgres.lock"
             raise LeaseUnreachable(f"LEASE_URL {extra}") from error
         except (ArgumentError, NoSuchModuleError, ValueError) as error:
-            raise LeaseUnreachable("LEASE_URL cannot be used: it is no URL of PostgreSQL") from error
+            raise LeaseUnreachable("LEASE_URL cannot be used: not a PostgreSQL URL") from error
 
         self._where = parsed.render_as_string(hide_password=True)
         self._ttl_s = ttl_s

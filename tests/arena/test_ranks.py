@@ -103,7 +103,8 @@ def test_luck_grows_with_the_keys_and_a_record_is_beyond_it_or_not() -> None:
     dice = random.Random(5)
     answers = {hour: 150 + dice.randrange(-3000, 3001) for hour in range(HOURS)}
 
-    alone, among_many = known(of_hours(answers, keys=1)), known(of_hours(answers, keys=1000))
+    alone = known(of_hours(answers, keys=1))
+    among_many = known(of_hours(answers, keys=1000))
 
     assert alone.luck < among_many.luck
     assert alone.saved == among_many.saved

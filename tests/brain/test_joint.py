@@ -131,7 +131,8 @@ def test_what_is_kept_is_each_move_over_the_sigma_that_was_said_for_it() -> None
 
 def test_bars_that_come_alone_or_after_a_gap_leave_the_same_record() -> None:
     frame = market(3 * 288, assets=ASSETS)
-    whole, single = Engine(WEIGHTS, ASSETS), Engine(WEIGHTS, ASSETS)
+    whole = Engine(WEIGHTS, ASSETS)
+    single = Engine(WEIGHTS, ASSETS)
     gap = frame.rows(0, 500)
 
     whole.advance(gap)

@@ -15,11 +15,12 @@ from generator.brain.derivatives import Pressure
 from generator.brain.evidence import FAMILIES
 from generator.brain.reading import Axes
 from generator.catalog.assets import ASSETS
+from generator.catalog.text.answers import NO_ROUND_ENDED
 from generator.catalog.text.readings import SOME_MISSING
 from generator.catalog.words import DerivativesState, MarketSide, MarketState, RoundPhase, Side, VolatilityWord
 from generator.compose.all import compose
 from generator.compose.regime import market_state
-from generator.compose.scores import statement
+from generator.compose.scores import score_limits, statement
 from tests.support.bodies import bodies, composed, free, paid, published
 from tests.support.builders import CONTEXTS, SEALED_PROBABILITIES, SEALED_SALT, full_context, record
 from tests.support.walk import leaves
@@ -464,3 +465,7 @@ def test_percents_have_one_decimal_and_prices_six_digits(name: str) -> None:
                 assert value == float(f"{value:.6g}"), f"{key} {path}"
             if path[-1] == "change_24h":
                 assert value == round(value, 2), f"{key} {path}"
+
+
+def test_without_a_round_that_ended_the_limits_say_so() -> None:
+    assert score_limits(track_record("arena", RunningTotals().live.arena)) == (NO_ROUND_ENDED,)

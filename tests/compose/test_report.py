@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from generator.brain.like_days import LargeHours
 from generator.catalog.assets import ASSETS
 from generator.catalog.text.report.sentences import Part
 from generator.compose.body import encode
@@ -168,3 +169,29 @@ def test_the_state_at_the_end_of_the_price_plot_is_the_side_that_is_published(na
 
     during = [state for hours, state in zip(drawn["x"], drawn["states"], strict=True) if -hours < made.side.hours]
     assert set(during) == {made.side.state}
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_followed_days_like_this_is_counted_of_those_days_and_of_any(name: str) -> None:
+    ctx = ten_moments()[name].ctx
+    said = ctx.report.like_days
+    assert ctx.month is not None
+    assert ctx.month.counts is not None
+
+    counted = ctx.month.counts.like_days
+    assert counted is not None
+    assert said is not None
+    assert said.n == counted.n
+    assert said.any_rose == pytest.approx(100 * counted.any_rose / counted.any_n)
+    assert said.any_moved_more == pytest.approx(100 * counted.any_moved_more / counted.any_n)
+
+
+@pytest.mark.parametrize(("hours", "is_said"), [(29, False), (30, True), (31, True)])
+def test_a_share_of_large_hours_is_said_from_thirty_on(hours: int, is_said: bool) -> None:
+    tick = ten_moments()[names()[0]].ctx
+    assert tick.month is not None
+    assert tick.month.counts is not None
+    large = LargeHours(hours, hours // 2, tuple((day % 2, 1) for day in range(hours)))
+    month = replace(tick.month, counts=tick.month.counts._replace(large_hours=large))
+
+    assert (replace(tick, month=month).report.large_hours is not None) is is_said

@@ -31,7 +31,8 @@ def moves(rng: np.random.Generator, many: int) -> FloatArray:
 
 def correlation(paths: FloatArray) -> float:
     """Return the correlation of the first two assets."""
-    first, second = paths[:, 0], paths[:, 1]
+    first = paths[:, 0]
+    second = paths[:, 1]
     return float(np.mean((first - first.mean()) * (second - second.mean())) / (first.std() * second.std()))
 
 

@@ -75,7 +75,7 @@ def test_an_identifier_is_unique_and_its_absence_is_not(tmp_path: Path) -> None:
     assert ledger.find_identifier("y" * 16) is None
 
 
-def test_one_question_tells_a_new_payment_from_a_known_one(tmp_path: Path) -> None:
+def test_one_question_separates_a_new_payment_from_a_known_one(tmp_path: Path) -> None:
     first = replace(INTENT, identifier="x" * 16)
     ledger = ledger_with(tmp_path, first)
 

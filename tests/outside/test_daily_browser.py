@@ -164,7 +164,7 @@ def test_a_voter_sees_scores_intervals_luck_and_no_place(browser: Browser, origi
     expect(page.locator("#you-figures tbody tr")).to_have_count(10)
 
 
-def test_what_this_browser_said_is_there_before_the_network_answers_and_pending_first(
+def test_what_this_browser_said_is_there_before_the_network_answers_pending_first(
     browser: Browser, origin: str
 ) -> None:
     today = datetime.now(UTC)

@@ -34,7 +34,8 @@ def test_what_is_read_of_the_bars_is_made_once_a_bar(tmp_path: Path) -> None:
         clock = ManualClock()
         async with opened(tmp_path, clock) as app:
             await until_a_bar(app, clock)
-            frame, month = app.market.history.frame(), app.market.month()
+            frame = app.market.history.frame()
+            month = app.market.month()
             hours, moved = usual_hours(frame, to_ms(clock.now())), pairs(frame)
             await tick(app, clock.step(MINUTE))
             same = app.market.history.frame()

@@ -106,7 +106,7 @@ def test_the_first_release_is_whole_and_a_month_that_ends_is_written_once(tmp_pa
     assert {row["start"] for row in running} == {"2026-12-01T00:00:00Z"}
 
 
-def test_after_the_bootstrap_release_a_reading_comes_first_and_what_takes_long_in_the_next(tmp_path: Path) -> None:
+def test_after_the_bootstrap_a_reading_comes_first_and_what_takes_long_next(tmp_path: Path) -> None:
     slow = ("share/now.png", "track-record/hourly.csv")
     seen: list[list[bool]] = []
     sums: list[bytes] = []

@@ -14,7 +14,7 @@ from generator.catalog.words import MarketSide
 from generator.market.bars import BarFrame
 from generator.site.charts.history import WINDOWS, Lately, history
 from generator.site.files.history import FILES, histories, hours_csv
-from generator.site.words.days import DAYS_TOLD, days
+from generator.site.words.days import DAYS_IN_FULL, days
 from generator.values.hours import Hour
 from generator.values.ranges import MoveRange
 from tests.blocks import blocks, prints
@@ -147,18 +147,20 @@ def test_a_day_has_what_bitcoin_did_over_it_and_its_last_headline() -> None:
     assert days(known[:1])[0].change == "unknown"
 
 
-def test_a_day_lists_the_headline_of_each_situation_with_its_time_and_only_a_new_day_does() -> None:
+def test_only_a_new_day_lists_the_headline_of_each_situation_with_its_time() -> None:
     calm = [replace(hour, headline=f"Calm, {hour.at_ms}", situation="calm") for hour in HOURS[-10:-4]]
     fall = [replace(hour, headline=f"A fall, {hour.at_ms}", situation="move") for hour in HOURS[-4:]]
     of_old = [
-        replace(hour, at_ms=hour.at_ms - back * DAY_MS) for back in range(DAYS_TOLD, 0, -1) for hour in (*calm, *fall)
+        replace(hour, at_ms=hour.at_ms - back * DAY_MS)
+        for back in range(DAYS_IN_FULL, 0, -1)
+        for hour in (*calm, *fall)
     ]
 
     found = days([*of_old, *calm, *fall])
 
     assert found[0].headlines == (("00:53", calm[0].headline), ("06:53", fall[0].headline))
     assert found[0].headline == fall[-1].headline
-    assert [bool(day.headlines) for day in found] == [True] * DAYS_TOLD + [False]
+    assert [bool(day.headlines) for day in found] == [True] * DAYS_IN_FULL + [False]
 
 
 def test_a_day_of_a_backtest_says_what_prices_did() -> None:
@@ -169,7 +171,8 @@ def test_a_day_of_a_backtest_says_what_prices_did() -> None:
         for at, price in zip(range(start_ms, start_ms + DAY_MS, HOUR_MS), path, strict=True)
     ]
 
-    whole, broken = days(tested)[0], days(tested[12:])[0]
+    whole = days(tested)[0]
+    broken = days(tested[12:])[0]
     bare = days([replace(hour, prices={}) for hour in tested])[0]
 
     assert whole.headline == "Bitcoin is up 3.0% in a day, after being down 4.0% at 01:00 UTC"
@@ -178,10 +181,10 @@ def test_a_day_of_a_backtest_says_what_prices_did() -> None:
 
 
 def test_every_headline_of_the_published_days_is_on_the_page() -> None:
-    told = [replace(hour, headline=f"Said {place}.", situation=str(place // 9)) for place, hour in enumerate(HOURS)]
-    told = [replace(hour, warm_up=False) for hour in told]
+    kept = [replace(hour, headline=f"Said {place}.", situation=str(place // 9)) for place, hour in enumerate(HOURS)]
+    kept = [replace(hour, warm_up=False) for hour in kept]
 
-    page = Rendered(replace(view(), days=days(told)))["/arena/history/index.html"].decode()
+    page = Rendered(replace(view(), days=days(kept)))["/arena/history/index.html"].decode()
 
     folded = page.split("<summary>Every headline of these days</summary>")[1].split("</details>")[0]
     assert re.findall(r"<h3>(.*?)</h3>", folded) == ["20 Nov 2026", "19 Nov 2026", "18 Nov 2026"]

@@ -14,7 +14,7 @@ from generator.catalog.words import RegimeLabel
 from generator.values.hours import Hour
 
 DAYS_LISTED: Final = 366
-DAYS_TOLD: Final = 30  # the newest, with every headline
+DAYS_IN_FULL: Final = 30  # the newest, with every headline
 _WHOLE_DAY_MS: Final = 0.9 * DAY_MS  # prices so far apart are said to be a day apart
 
 
@@ -41,7 +41,7 @@ def days(hours: Sequence[Hour]) -> tuple[Day, ...]:
     """Return the days of some hours (oldest first), the newest first."""
     by_day = [list(group) for _, group in groupby(hours, key=lambda hour: hour.at_ms // DAY_MS)]
     newest_first = enumerate(reversed(by_day))
-    return tuple(_day(group, in_full=place < DAYS_TOLD) for place, group in newest_first)
+    return tuple(_day(group, in_full=place < DAYS_IN_FULL) for place, group in newest_first)
 
 
 def _day(hours: Sequence[Hour], *, in_full: bool) -> Day:
@@ -83,7 +83,8 @@ def _change(hours: Sequence[Hour]) -> str:
     if len(known) < 2:
         return UNKNOWN
 
-    (_, first), (_, last) = known[0], known[-1]
+    _, first = known[0]
+    _, last = known[-1]
     return signed(100 * (last / first - 1))
 
 
