@@ -31,6 +31,7 @@ from generator.arena.scores import track_record
 from generator.arena.state import RegimeRow
 from generator.arena.teacher import RunningTotals
 from generator.arena.timetable import Timetable
+from generator.arena.voters import Voter
 from generator.brain.forecast import Forecast
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.formats import iso
@@ -41,6 +42,7 @@ from generator.record.audit.rounds import RECOUNTED
 from generator.record.audit.scores import far_scores_of, scores_of
 from generator.record.memory import history, log
 from generator.record.memory import tables as t
+from generator.record.memory.ballots import _row_of as row_of_voter
 from generator.record.memory.rows import row_of
 from generator.record.memory.store import Memory
 from generator.values.hours import Hour, PredictionMade
@@ -111,7 +113,7 @@ class Years:
         self._due: dict[tuple[str, int], int] = {}  # when something is next to be done about a forecast
         self._totals = RunningTotals()
         self._day = ""
-        self._hits: dict[int, list[int]] = {}  # by voter: resolved, right
+        self._voters: dict[int, Voter] = {}  # by number
         self._chosen: dict[str, list[tuple[int, Prediction]]] = {}
         self._chance = random.Random(7)
 
@@ -240,12 +242,13 @@ class Years:
                 self._rows.add(t.predictions, row_of(made))
         for lock in result.rounds.locks:
             self._lock(lock)
+        changed = {item.round_id: item for _, item in result.rounds.changes}
         for lesson in result.rounds.lessons:
             self._rows.add(t.lessons, row_of(lesson))
-            for voter, word in self._chosen.pop(lesson.round_id):
-                record = self._hits.setdefault(voter, [0, 0])
-                record[0] += 1
-                record[1] += word == lesson.actual_outcome
+            for number, word in self._chosen.pop(lesson.round_id):
+                voter = self._voters.get(number) or Voter(_voter(number), 0, 0)
+                played = changed[lesson.round_id]
+                self._voters[number] = voter.voted(word, None, played, lesson.actual_outcome)
         self._rows.add(t.events, *(row_of(event) for event in result.events))
 
     def _lock(self, lock: Lock) -> None:
@@ -275,8 +278,7 @@ class Years:
         """Store what is still under way, the voters, and of ticks and regimes as many as are kept."""
         self._rows.add(t.rounds, *(row_of(one) for one in self._active.values()))
         self._rows.add(t.predictions, *(row_of(one) for one in self._pending.values()))
-        voters = [{"address": _voter(n), "resolved": all_, "hits": hits} for n, (all_, hits) in self._hits.items()]
-        self._rows.add(t.voters, *voters)
+        self._rows.add(t.voters, *(row_of_voter(voter) for voter in self._voters.values()))
         minutes = (self._end_ms - self._begin_ms) // MINUTE_MS
         self._rows.add(t.ticks, *_ticks(self._end_ms, min(minutes, history.KEPT_TICKS)))
         self._rows.add(t.regime_history, *_regimes(self._begin_ms, self._end_ms))

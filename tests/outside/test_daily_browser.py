@@ -11,9 +11,7 @@ from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import icalendar
 import pytest
-import recurring_ical_events
 from algosdk.encoding import encode_address
 
 from gateway.wire.algorand import KEY_BYTES
@@ -26,6 +24,10 @@ from generator.site.resources import Assets
 from tests.outside.site_pages import BROWSED, Browser, BrowserContext, Page, expect
 from tests.site.test_daily_page import LIVE, OPEN, OVER, VOID, seen
 from tests.support.page_view import view
+
+_MISSING = "missing: recurring-ical-events (pip install recurring-ical-events)"
+icalendar = pytest.importorskip("icalendar", reason=_MISSING)
+recurring_ical_events = pytest.importorskip("recurring_ical_events", reason=_MISSING)
 
 VOTER = encode_address(bytes(range(KEY_BYTES)))
 ENDS = (-120, -40, 35, 110)

@@ -15,9 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import icalendar
 import pytest
-import recurring_ical_events
 from typer.testing import CliRunner
 
 from generator.arena.practice.curve import blocks
@@ -33,6 +31,10 @@ from tests.outside.site_pages import BROWSED, MODULES, Browser, BrowserContext, 
 from tests.site.test_chapters import MONTH
 from tests.support.builders import CONTEXTS
 from tests.support.page_view import predictions, view_of
+
+_MISSING = "missing: recurring-ical-events (pip install recurring-ical-events)"
+icalendar = pytest.importorskip("icalendar", reason=_MISSING)
+recurring_ical_events = pytest.importorskip("recurring_ical_events", reason=_MISSING)
 
 SCORER = Path(__file__).parents[1] / "peers" / "site" / "practice.mjs"
 SCORES = Resources.locate().site / "assets" / "practice-scores.js"
