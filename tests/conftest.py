@@ -10,7 +10,7 @@ import shutil
 import signal
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 # Every worker imports every test and hypothesis, whose asserts pytest rewrites: compiled once, not in each run
 # (processes that tests start do the same).
@@ -63,6 +63,36 @@ structlog.configure(
 # httpx2 asks for it at each request, and Python would look through every folder each time: None says it is not there.
 if importlib.util.find_spec("sniffio") is None:
     sys.modules["sniffio"] = None  # type: ignore[assignment]
+
+
+# Recordings, the lab, searches and sweeps: a third of the time, and seldom what a change breaks elsewhere.
+LONG: Final = tuple(Path(__file__).with_name("long.txt").read_text(encoding="utf-8").split())
+_DEFAULT: Final = "not outside"
+
+
+def runs_all_but_the_long(config: pytest.Config) -> bool:
+    """Return whether this is `pytest` alone, which leaves them out; a path, `-k` or `-m` asks for what it names."""
+    if hasattr(config, "workerinput"):
+        return bool(config.workerinput["without_long"])
+    asked = config.option.keyword or config.option.markexpr != _DEFAULT
+    return config.args_source is pytest.Config.ArgsSource.TESTPATHS and not asked
+
+
+def is_long(path: str) -> bool:
+    """Return whether a path below the repository is of a file or folder of long.txt."""
+    return any(f"{path}/".startswith(f"{name}/") for name in LONG)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the long ones out of `pytest` alone."""
+    path = collection_path.relative_to(config.rootpath).as_posix()
+    return True if is_long(path) and runs_all_but_the_long(config) else None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell each worker what the process that starts it was asked for."""
+    node.workerinput["without_long"] = runs_all_but_the_long(node.config)
 
 
 def pytest_configure(config: pytest.Config) -> None:

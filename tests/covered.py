@@ -1,4 +1,4 @@
-"""How much of each room the default suite runs: `python -m tests.covered [TEST ...]` fails under a room's floor.
+"""How much of each room the whole suite runs: `python -m tests.covered [TEST ...]` fails under a room's floor.
 
 A line counts as much as a way out of a branch. What a started process runs is not seen, so `cli` and `operate` stand
 lower than they are tested. Whether tests pass is for `pytest` alone to say: watched, a test that waits for a clock may
@@ -140,7 +140,7 @@ def run(tests: Iterable[str]) -> tuple[int, dict[str, Counts]]:
 def main() -> int:
     """Run, print a row for each room, say what is broken."""
     tests = sys.argv[1:]
-    status, summaries = run(tests)
+    status, summaries = run(tests or ["tests"])
     ran = shares(summaries)
     for room, share in ran.items():
         print(f"{room:24}{share:6.1f}%{FLOORS.get(room, ''):>6}")

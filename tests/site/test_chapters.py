@@ -52,6 +52,7 @@ def frame() -> BarFrame:
 
 BARS = frame()
 MONTH = hourly_month(BARS)
+FIRST = next(one for one in predictions() if one.ranges)
 
 
 def facts(month: HourlyMonth = MONTH, due: Sequence[PredictionMade] = ()) -> Facts:
@@ -60,11 +61,10 @@ def facts(month: HourlyMonth = MONTH, due: Sequence[PredictionMade] = ()) -> Fac
 
 def made(asset: str, hour: int, move: float, **more: Any) -> PredictionMade:
     """Return a forecast of an hour of live play that came, with ranges of 0.2 and 0.5 either way."""
-    first = next(one for one in predictions() if one.ranges)
-    assert first.ranges is not None
-    ranges = {"1h": replace(first.ranges["1h"], low_90=-0.5, low_50=-0.2, high_50=0.2, high_90=0.5)}
+    assert FIRST.ranges is not None
+    ranges = {"1h": replace(FIRST.ranges["1h"], low_90=-0.5, low_50=-0.2, high_50=0.2, high_90=0.5)}
     known = {"1h": Move(100.0, move)}
-    return replace(first, asset=asset, start_ms=hour * HOUR_MS, ranges=ranges, moves=known, **more)
+    return replace(FIRST, asset=asset, start_ms=hour * HOUR_MS, ranges=ranges, moves=known, **more)
 
 
 def moves_of(asset: str, hours: int = 1) -> list[float]:
