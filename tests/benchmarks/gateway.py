@@ -2,7 +2,7 @@
 
 `OFFICIAL_PYTHON=... python -m tests.benchmarks.gateway [ROUNDS]`, four by default; the interpreter has
 x402-avm[avm,httpx,fastapi]==2.0.2 and uvicorn. `python -m tests.benchmarks.gateway burst` lets 500 buyers pay at once;
-`soak` prints the gateway's memory over 12,000 purchases.
+`soak [PURCHASES]` prints the gateway's memory over 12,000 purchases, or so many.
 
 What counts is requests per CPU-second of the server's own process, from /proc. Both servers run at the same time and
 take turns, so that each ratio is of two neighbours in time: it says little about the rest of the machine.
@@ -235,12 +235,15 @@ def buyers_at_once() -> None:
         with gateway(folder, away.origin) as server:
             # Signed beforehand: the buyers' own work is not the gateway's.
             payments = signed(server, new_key(), BUYERS)
+            before = cpu_s(server)
             statuses, slowest_s = asyncio.run(burst(server.origin, payments))
+            used_s = cpu_s(server) - before
     shown = ", ".join(f"{count} x {status}" for status, count in sorted(statuses.items()))
     print(f"{BUYERS} buyers at once, settle takes {SETTLE_S:g} s: {shown}; the slowest {slowest_s:.1f} s (bar 5 s)")
+    print(f"The gateway used {used_s:.2f} s of a processor for it.")
 
 
-def soak() -> None:
+def soak(purchases: int) -> None:
     """Buy and buy, and print the gateway's resident memory after every two thousand purchases."""
     load = Load("purchases", 200, {})
     print("| purchases | resident MB |\n|---|---|")
@@ -248,7 +251,7 @@ def soak() -> None:
         folder = Path(name)
         with gateway(folder, away.origin) as server:
             memory = {0: rss_mb(server)}
-            while max(memory) < SOAKED:
+            while max(memory) < purchases:
                 play(server, load, FILLED // 2, folder, [])
                 memory[max(memory) + FILLED // 2] = rss_mb(server)
                 print(f"| {max(memory):,} | {rss_mb(server):.1f} |", flush=True)
@@ -260,7 +263,7 @@ def soak() -> None:
 if __name__ == "__main__":
     if sys.argv[1:] == ["burst"]:
         buyers_at_once()
-    elif sys.argv[1:] == ["soak"]:
-        soak()
+    elif sys.argv[1:2] == ["soak"]:
+        soak(int(sys.argv[2]) if sys.argv[2:] else SOAKED)
     else:
         main(int(sys.argv[1]) if sys.argv[1:] else ROUNDS)
