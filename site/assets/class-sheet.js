@@ -122,26 +122,39 @@ picked.addEventListener("change", async () => {
   const pupils = read.filter((one) => one.status === "fulfilled").map((one) => one.value);
   const others = read.length - pupils.length;
   picked.value = "";
-  const left = others ? ` ${others} of the files ${others === 1 ? "is" : "are"} none.` : "";
+  const left = others ? ` ${others} ${others === 1 ? "file is not a record" : "files are not records"}.` : "";
   say(state, `${pupils.length} records.${left}`);
   if (!pupils.length) return;
   const moves = await movesOf(pupils).catch(() => new Map());
   show("What the class answered", summaryOf(pupils, moves), answersOf(pupils), "class-answers.csv");
 });
 document.getElementById("class-records").addEventListener("click", () => picked.click());
+const total = (votes) => votes.bullish + votes.neutral + votes.bearish;
+
+// The last round whose votes are counted: the one that runs, else one that ended.
+async function lastRound() {
+  const { round, human_consensus: live, simulated_votes: simulated } = await fetched("/api/human-consensus.php");
+  if (round && live.total > simulated) return { id: round.round_id, outcome: null, state: "it runs" };
+  const { rounds } = await fetched("/arena/rounds.json");
+  const last = rounds.find((one) => total(one.votes) > total(one.simulated_votes));
+  return last && { id: last.round_id, outcome: last.outcome, state: last.outcome ? "it has ended" : "it is void" };
+}
+
+async function ballotsOf(round) {
+  const first = await fetched(`/files/ballots/${round}.json`);
+  const parts = Array.from({ length: (first.parts || 1) - 1 }, (_, part) => part + 2);
+  const others = await Promise.all(parts.map((part) => fetched(`/files/ballots/${round}.${part}.json`)));
+  return [first, ...others].flatMap((part) => part.ballots);
+}
+
 document.getElementById("class-round").addEventListener("click", async () => {
   try {
-    const { rounds } = await fetched("/arena/rounds.json");
-    const all = (votes) => votes.bullish + votes.neutral + votes.bearish;
-    const last = rounds.find((one) => all(one.votes) > all(one.simulated_votes));
-    if (!last) return say(state, "No round with votes has ended yet.");
-    const first = await fetched(`/files/ballots/${last.round_id}.json`);
-    const parts = Array.from({ length: (first.parts || 1) - 1 }, (_, part) => part + 2);
-    const others = await Promise.all(parts.map((part) => fetched(`/files/ballots/${last.round_id}.${part}.json`)));
-    const ballots = [first, ...others].flatMap((part) => part.ballots);
+    const last = await lastRound();
+    if (!last) return say(state, "No round has counted votes yet. Votes are counted when they close.");
+    const ballots = await ballotsOf(last.id);
     const rows = votesOf({ ballots }, last.outcome);
-    say(state, `${ballots.length} votes of ${last.round_id}; ${last.outcome ? "it has ended" : "it is void"}.`);
-    show(`Votes of ${last.round_id}`, rows, rows, `${last.round_id}.csv`);
+    say(state, `${ballots.length} votes of ${last.id}; ${last.state}.`);
+    show(`Votes of ${last.id}`, rows, rows, `${last.id}.csv`);
   } catch {
     say(state, "The votes cannot be read now. Try again once you are online.");
   }

@@ -83,20 +83,13 @@ function listOf(lines) {
   return list;
 }
 
-function nothing() {
-  const words = element("p", "Nothing yet. ", { className: "empty" });
-  words.append(element("a", "Vote in the next hour", { href: "/arena/" }), " or answer ");
-  words.append(element("a", "the question of the day", { href: "/arena/daily/" }), ".");
-  return [words];
-}
-
 function showHere() {
   const { pending, ended } = saidHere();
   const parts = [];
   if (pending.length) parts.push(element("h3", "Waiting for a result"), listOf(pending));
   if (ended.length) parts.push(element("h3", "Ended"), listOf(ended.slice(0, SHOWN)));
   if (ended.length > SHOWN) parts.push(element("p", `The newest ${SHOWN} of ${ended.length}.`, { className: "small" }));
-  say(document.getElementById("you-here"), ...(parts.length ? parts : nothing()));
+  if (parts.length) say(document.getElementById("you-here"), ...parts);
   const isDue = isCopyDue("key", pending.length + ended.length);
   if (isDue) say(about, "Keep a copy: a browser may delete the key, Safari after a week without a visit.");
 }

@@ -15,7 +15,18 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sy
 from generator.catalog.discovery import PAGES
 from tests.support.processes import emi_up
 
-__all__ = ["BROWSED", "ONE_OF_EACH", "Browser", "BrowserContext", "Page", "Route", "a_browser", "a_market", "expect"]
+__all__ = [
+    "BROWSED",
+    "ONE_OF_EACH",
+    "WITHOUT_DATE",
+    "Browser",
+    "BrowserContext",
+    "Page",
+    "Route",
+    "a_browser",
+    "a_market",
+    "expect",
+]
 CHROMIUM: Final = Path("/usr/bin/chromium")
 OFFICIAL_SITE: Final = os.environ.get("OFFICIAL_SITE", "")
 """A folder whose node_modules has axe-core, lighthouse and vnu-jar."""
@@ -36,6 +47,15 @@ FLAGS: Final = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+
+WITHOUT_DATE: Final = """
+{
+  const get = Headers.prototype.get;
+  Headers.prototype.get = function (name) { return name.toLowerCase() === "date" ? null : get.call(this, name); };
+}
+"""
+"""A script that takes the server's clock away: by it nothing that these tests serve is out of date."""
 
 
 @contextmanager

@@ -111,4 +111,10 @@ def test_thirty_pupils_vote_change_their_mind_and_are_all_counted(market: Market
     ballots = json.loads(get(market.origin + path_of(target))[2])["ballots"]
     assert {row["txid"] for row in ballots} >= {said_by(page)["txid"] for page in pages}
     assert sum(refused.values()) >= 6 * PUPILS
+
+    teacher = pages[0]
+    teacher.goto(f"{market.origin.replace('127.0.0.1', NAME)}/learn/practice/#class")
+    teacher.locator("#class-round").click()
+    expect(teacher.locator("#class-state")).to_contain_text(f"{len(ballots)} votes of {target}")
+    expect(teacher.locator("#class-answers tbody tr")).to_have_count(len(ballots))
     print("answers to ballots by status:", dict(refused))

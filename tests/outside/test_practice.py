@@ -413,7 +413,7 @@ def test_a_teacher_gets_a_table_and_a_file_of_what_the_class_answered(
     page.locator("#class-files").set_input_files([*pupils, tmp_path / "homework.json"])
     expect(page.locator("#class-answers tbody tr")).to_have_count(2)
     expect(page.locator("#class-answers tbody tr").first).to_contain_text("Anna")
-    expect(page.locator("#class-state")).to_have_text("2 records. 1 of the files is none.")
+    expect(page.locator("#class-state")).to_have_text("2 records. 1 file is not a record.")
     with page.expect_download() as sheet:
         page.locator("#class-answers button").click()
     sheet.value.save_as(tmp_path / "class.csv")

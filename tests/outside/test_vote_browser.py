@@ -14,7 +14,7 @@ from algosdk.atomic_transaction_composer import AccountTransactionSigner
 
 from generator.record.audit.recount import path_of
 from tests.outside.buyer_shop import ARC0001, ARC0027, LUTE_PAGE, provider
-from tests.outside.site_pages import BROWSED, Browser, BrowserContext, Page, Route, expect
+from tests.outside.site_pages import BROWSED, WITHOUT_DATE, Browser, BrowserContext, Page, Route, expect
 from tests.support.arena_inputs import voter
 from tests.support.process_clock import ProcessClock
 from tests.support.processes import Running, emi_up, get
@@ -150,7 +150,7 @@ def test_a_wallet_votes_free_or_on_chain_and_asks_its_own_origin_alone(market: M
         at.with_wallet("Small move", wallet, way)
 
         assert "Sent: transaction" in at.state("sent")
-        at.said("You said small move")
+        at.said("You said “a small move a little more likely” for BTC")
         assert at.elsewhere == []
 
 
@@ -236,8 +236,8 @@ def test_a_service_that_stopped_is_not_called_off_and_counts_nothing_down(
     market: Market, browser: Browser, reason: str
 ) -> None:
     stopped = {"free_vote": "off", "reason": reason, "detail": "The service has stopped: since 12:03 UTC."}
-    at = arena(browser, market, f"Date.now = () => window.real() + {(market.clock.seconds + 900) * 1000};")
-    at.context.route("**/arena/", lambda route: route.abort())  # the server's clock, and what it publishes, are gone
+    late = f"Date.now = () => window.real() + {(market.clock.seconds + 900) * 1000};"
+    at = arena(browser, market, late + WITHOUT_DATE)
     at.page.wait_for_function("() => document.body.classList.contains('is-stale')")
     at.context.route(RELAY, lambda route: route.fulfill(json=stopped))
     at.page.locator("#vote-up").hover()
@@ -302,7 +302,7 @@ def test_a_browser_without_ed25519_votes_by_a_script_of_the_page(market: Market,
     at = arena(browser, market, NO_ED25519)
     at.tap("Down")
 
-    at.said("You said down for BTC")
+    at.said("You said “a little more likely down” for BTC")
 
 
 def test_a_browser_that_cannot_make_a_key_names_the_other_ways(market: Market, browser: Browser) -> None:
