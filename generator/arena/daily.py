@@ -9,7 +9,7 @@ may wait for the close and so know more, both are made again then, and answers a
 whose price cannot be had when it is due is not asked; one whose price cannot be had later is void, with its reason.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -23,14 +23,24 @@ from generator.arena.inputs import PlayInputs
 from generator.arena.outcome import fix_price
 from generator.arena.published import digest_of
 from generator.arena.ranges import move_percent
+from generator.arena.ranks import UNITS, Calendar, Entrant, Place, ranking
 from generator.arena.scoring import NORMAL_50, NORMAL_90
 from generator.arena.sealed import Life
+from generator.arena.voters import PLACES, shortened
 from generator.catalog.durations import DAY_MS
 from generator.catalog.formats import iso, ms_of, rounded
 from generator.catalog.words import RoundPhase
 from generator.values.questions import DailyQuestion
 from generator.values.ranges import MoveRange
-from generator.values.rows import PublishedQuestion, QuestionScores, RangeEnds, RangesAtClose, SealedQuestion
+from generator.values.rows import (
+    DailyPlace,
+    DailyRanking,
+    PublishedQuestion,
+    QuestionScores,
+    RangeEnds,
+    RangesAtClose,
+    SealedQuestion,
+)
 
 ASSET: Final = "BTC"
 ASKED_AT_MS: Final = round(ASKED_AT.total_seconds() * 1000)
@@ -38,6 +48,10 @@ CLOSES_AFTER_MS: Final = round(CLOSES_AFTER.total_seconds() * 1000)
 MEASURED_AFTER_MS: Final = round(MEASURED_AFTER.total_seconds() * 1000)
 NORMAL_90_TO_50: Final = NORMAL_90 / NORMAL_50  # how much wider a normal distribution's 90% range is than its 50% range
 HORIZON: Final = "24h"  # of the brain's published ranges, which are widened to the time until it is measured
+RANKING_NOTE: Final = (
+    "Places go by the lower end of the 95% interval of what a voter's ranges saved against a usual day per question "
+    "since the first answer; a question left out saved nothing. A place needs 30 answers."
+)
 NOT_EXPECTED: Final = "no ranges when answers closed"
 
 ENDS: Final = ("low_90", "low_50", "high_50", "high_90")
@@ -377,6 +391,54 @@ def _measure(question: DailyQuestion, answers: Answers, inputs: PlayInputs) -> D
     move = move_percent(begin, price)
     people = mean_score([score(ends, move) for ends in answers.values()])
     return replace(question, phase=RoundPhase.RESOLVED, end_price=price, move=move, people=people)
+
+
+def saved_of(question: DailyQuestion, ends: Ends) -> int | None:
+    """Return what an answer saved against a usual day of the close, in 10^-4 percentage points.
+
+    None without a move, or where the question has no base: it is in no rank.
+    """
+    if question.move is None or question.base_price is None:
+        return None
+
+    _, usual = question.compared
+    return round(UNITS * score(usual, question.move)) - round(UNITS * score(ends, question.move))
+
+
+def ranked(entrants: Iterable[Entrant], closes_ms: Sequence[int]) -> DailyRanking | None:
+    """Rank those who answered; None before a question with a base was measured.
+
+    Args:
+        entrants: everyone who answered one.
+        closes_ms: when each of these questions closed, in order.
+    """
+    if not closes_ms:
+        return None
+    answers = {entrant.address: entrant for entrant in entrants}
+    ranks = ranking(answers.values(), Calendar(closes_ms), PLACES)
+
+    return {
+        "places": [_place(place, answers[place.address].saved.answers) for place in ranks.places],
+        "voters": ranks.entrants,
+        "too_early": ranks.too_early,
+        "note": RANKING_NOTE,
+    }
+
+
+def _place(place: Place, answers: int) -> DailyPlace:
+    rank = place.rank
+
+    return {
+        "place": place.place,
+        "voter": shortened(place.address),
+        "answers": answers,
+        "questions": rank.asked,
+        "saved": rank.saved.value,
+        "low": rank.saved.low or 0.0,
+        "high": rank.saved.high or 0.0,
+        "luck": rank.luck,
+        "beyond_luck": rank.beyond_luck,
+    }
 
 
 def void(question: DailyQuestion, reason: str) -> DailyQuestion:

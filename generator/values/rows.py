@@ -5,6 +5,7 @@ Attribute docstrings are the descriptions in `/openapi/files.json`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NotRequired
 
 from typing_extensions import TypedDict
@@ -251,6 +252,42 @@ class QuestionScores(TypedDict):
     """Of the brain's sealed ranges; absent without a `base`."""
     usual_day_when_asked: NotRequired[float]
     """Of a usual day's sealed ranges; absent without a `base`."""
+
+
+class DailyPlace(TypedDict):
+    """One place among those who answer the daily question; by the lower end of the interval."""
+
+    place: int
+    """From 1."""
+    voter: str
+    """The voter's address, shortened."""
+    answers: int
+    """Questions that the voter answered."""
+    questions: int
+    """Questions measured since the voter's first answer; one that was left out counts as a usual day."""
+    saved: float
+    """By how much the mean interval score of these questions is below a usual day's, percentage points."""
+    low: float
+    """Lower end of its 95% interval."""
+    high: float
+    """Upper end of it."""
+    luck: float
+    """Among so many voters the best by luck alone stays below this, in 95 of 100 cases."""
+    beyond_luck: bool
+    """Whether `saved` is more than that."""
+
+
+class DailyRanking(TypedDict):
+    """Who answered better than a usual day, over the questions that have a `base`."""
+
+    places: Sequence[DailyPlace]
+    """The best, in order."""
+    voters: int
+    """How many answered a question that was measured."""
+    too_early: int
+    """How many of them have too few answers or days for a place."""
+    note: str
+    """How places are given."""
 
 
 class PublishedQuestion(TypedDict):

@@ -11,6 +11,7 @@ from generator.values.ladders import NO_LADDER_SCORES, LadderScores
 from generator.values.questions import DailyQuestion
 from generator.values.ranges import RangesOfWeek
 from generator.values.rounds import Event, Lesson, Round
+from generator.values.rows import DailyRanking
 from generator.values.scores import (
     NO_CROWD,
     NO_ROUNDS,
@@ -57,6 +58,7 @@ class ArenaView:
     day_of_ranges: RangeDay | None = None
     rare_levels: frozenset[tuple[str, float]] = frozenset()  # of the ladder: horizon and level, percent
     daily: tuple[DailyQuestion, ...] = ()  # the last questions, newest first
+    daily_ranking: DailyRanking | None = None  # None before a question with a base was measured
     ladder_record: LadderScores = NO_LADDER_SCORES  # live
     ladder_backtest: LadderScores = NO_LADDER_SCORES
     holds: HoldRecord = field(default_factory=HoldRecord)  # whether the regime's label still stands

@@ -14,10 +14,13 @@ from generator.arena.daily import (
     day_now,
     play_daily,
     published_question,
+    ranked,
+    saved_of,
     score,
 )
 from generator.arena.inputs import PlayInputs
 from generator.arena.outcome import PricePoint
+from generator.arena.ranks import Entrant, Saved
 from generator.catalog import formats
 from generator.catalog.words import RoundPhase
 from generator.values.questions import DailyQuestion
@@ -241,3 +244,35 @@ def test_an_altered_row_is_refused_with_what_does_not_agree() -> None:
 
     for change, complaint in complaints:
         assert (complaint_of({**row, **change}) or "").startswith(complaint), change
+
+
+def test_an_answer_saves_what_it_scored_below_a_usual_day_of_the_close() -> None:
+    question = played(MEASURED)
+    usual = question.compared[1]
+    move = question.move
+    assert move is not None
+
+    assert saved_of(question, usual) == 0
+    assert saved_of(question, (-1, 0, 1, 2)) == round(1e4 * (score(usual, move) - score((-1, 0, 1, 2), move)))
+    assert saved_of(replace(question, base_price=None), usual) is None
+    assert saved_of(played(CLOSES), usual) is None
+
+
+def test_who_answers_only_where_it_likes_ranks_below_who_answers_every_day() -> None:
+    closes_ms = [CLOSES + day * 24 * HOUR for day in range(60)]
+    gains = [5000 if day % 2 else 4000 for day in range(60)]
+    always = Saved(60, sum(gains), sum(gain**2 for gain in gains))
+    picker = Saved(30, sum(gains[::2]), sum(gain**2 for gain in gains[::2]))
+    keys = [Entrant("P" * 58, picker, closes_ms[0]), Entrant("A" * 58, always, closes_ms[0])]
+    new = Entrant("N" * 58, Saved(29, 10**6, 10**11), closes_ms[-29])
+
+    ranking = ranked([*keys, new], closes_ms)
+
+    assert ranking is not None
+    assert [(place["voter"][0], place["answers"], place["questions"]) for place in ranking["places"]] == [
+        ("A", 60, 60),
+        ("P", 30, 60),
+    ]
+    assert [place["saved"] for place in ranking["places"]] == [0.45, 0.2]
+    assert (ranking["voters"], ranking["too_early"]) == (3, 1)
+    assert ranked([], []) is None

@@ -4,13 +4,15 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Any
 
 import pytest
 
 from gateway.wire.daily import DailyAnswer
 from generator.arena.ballots import BallotFile
-from generator.arena.daily import mean_score, score
+from generator.arena.daily import mean_score, published_question, question_id_of, score
+from generator.catalog.durations import DAY_MS
 from generator.catalog.links import DAILY_JSON
 from generator.catalog.log_kinds import step_of
 from generator.client.ballot import sign_ballot
@@ -180,3 +182,37 @@ def test_a_restart_between_two_ticks_changes_nothing(tmp_path: Path) -> None:
     names = [question.question_id for question in made.memory.view(0).daily]
     made.memory.close()
     assert names == ["BTC-DAILY-20261125", NAME]
+
+
+def test_ranks_are_by_what_answers_saved_against_a_usual_day_of_the_close(tmp_path: Path) -> None:
+    made = Record(tmp_path / "ranked")
+    made.usual_day = 0.012
+    made.open()
+    days = [ASKED + day * DAY_MS for day in range(33)]
+    ballots = {
+        asked: [
+            answer(NARROW, 0, asked + MINUTE, question_id_of(asked // DAY_MS)),
+            *([answer(OTHER, 1, asked + MINUTE, question_id_of(asked // DAY_MS))] if number < 12 else []),
+        ]
+        for number, asked in enumerate(days)
+    }
+    times = sorted({*days, *(asked + 5 * MINUTE for asked in days), *(asked - HOUR for asked in days[1:])})
+    made.play(times, {asked + 5 * MINUTE: files for asked, files in ballots.items()})
+    arena = made.memory.view(0)
+    ranking = arena.daily_ranking
+    made.restart()
+    again = made.memory.view(0).daily_ranking
+    made.memory.close()
+
+    rows: list[Any] = list(map(published_question, arena.daily))
+    measured = [row for row in rows if row["phase"] == "resolved"]
+    saved = [row["scores"]["usual_day"] - score(NARROW, row["move"]) for row in measured]
+    error = 1.96 * stdev(saved) / len(saved) ** 0.5
+    assert ranking is not None
+    assert (ranking["voters"], ranking["too_early"], again) == (2, 1, ranking)
+    [place] = ranking["places"]
+    assert (place["answers"], place["questions"], len(measured)) == (31, 31, 31)
+    assert place["saved"] == pytest.approx(mean(saved), abs=1e-4)
+    assert place["high"] - place["saved"] == pytest.approx(error, rel=0.06)  # Student
+    assert place["beyond_luck"] is (place["saved"] > place["luck"])
+    assert place["luck"] > 0

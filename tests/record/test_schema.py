@@ -29,6 +29,7 @@ DAILY_CLOSE = ("base_price", "closing_brain", "closing_usual")
 # What takes a memory of today to that of commit fac0d958.
 BEFORE_FAIR_PLAY = (
     *(f"ALTER TABLE daily_questions DROP COLUMN {name}" for name in DAILY_CLOSE),
+    "ALTER TABLE daily_answers DROP COLUMN saved",
     "ALTER TABLE rounds DROP COLUMN closing",
     *(f"ALTER TABLE voters DROP COLUMN {name}" for name in ("since_ms", "by_hits", "by_chances")),
     "ALTER TABLE voters ADD COLUMN squares BIGINT",

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from generator.arena.daily import named, score
+from generator.catalog.text.figures import MINUS
 from generator.catalog.words import RoundPhase
 from generator.compose.tick import Tick
 from generator.market.bars import BAR_FIELDS, BarFrame
 from generator.site.charts.day import MINE, yesterday
-from generator.site.pages.daily import begin_ends, daily_view, hourly_prices, reach, title
+from generator.site.pages.daily import NO_RANKS, DailyRank, begin_ends, daily_view, hourly_prices, reach, title
 from generator.site.pages.render import Pages
 from generator.values.questions import DailyQuestion
+from generator.values.rows import DailyPlace, DailyRanking
 from tests.support.arena_inputs import HOUR, MINUTE, ms
 from tests.support.page_view import context, view
 
@@ -173,3 +175,33 @@ def test_both_pages_ask_the_one_question_and_hide_what_is_sealed(page: str) -> N
     assert html.count('id="daily-answer"') == 1
     assert OPEN.salt not in html
     assert f'data-question="{OVER.question_id}"' in html
+
+
+PLACE: DailyPlace = {
+    "place": 1,
+    "voter": "ABCDEF\u2026WXYZ",
+    "answers": 40,
+    "questions": 45,
+    "saved": 0.314,
+    "low": -0.1,
+    "high": 0.528,
+    "luck": 0.4,
+    "beyond_luck": False,
+}
+
+
+def test_the_page_ranks_who_answers_and_says_what_luck_alone_would_do() -> None:
+    ranking: DailyRanking = {"places": [PLACE], "voters": 7, "too_early": 6, "note": "Places go so."}
+    ctx = seen(OPEN, OVER)
+    ranked = replace(ctx, arena=replace(ctx.arena, daily_ranking=ranking))
+    page = Pages().render(replace(view(), ctx=ranked))["/arena/daily/index.html"].decode()
+
+    shown = daily_view(ranked)
+    assert shown.ranks == (DailyRank(PLACE["voter"], "1", "40 of 45", "+0.31", f"{MINUS}0.10 to +0.53", "0.40"),)
+    assert shown.ranking == (
+        "Places go so. 7 voters so far, 6 with too few. By luck alone, with no skill at all, the best of so many would "
+        "save up to 0.40."
+    )
+    assert f"{MINUS}0.10 to +0.53" in page
+    assert daily_view(seen(OPEN)).ranking == NO_RANKS
+    assert NO_RANKS in Pages().render(replace(view(), ctx=seen(OPEN)))["/arena/daily/index.html"].decode()

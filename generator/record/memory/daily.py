@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from gateway.wire.daily import Ends
 from gateway.wire.foreign import read_json
 from generator.arena.ballots import DailyBallot
-from generator.arena.daily import DailyChange, DailyState, day_now, question_id_of, score
+from generator.arena.daily import DailyChange, DailyState, day_now, question_id_of, ranked, saved_of, score
 from generator.arena.inputs import PlayInputs
+from generator.arena.ranks import Entrant, Saved
 from generator.arena.sealed import SaltOf
 from generator.catalog.links import DAILY_PUBLISHED
 from generator.catalog.words import RoundPhase
@@ -24,6 +25,7 @@ from generator.record.memory import tables as t
 from generator.record.memory.game import GameStore
 from generator.record.memory.rows import insert_all, values_in, where_in, within
 from generator.values.questions import DailyQuestion
+from generator.values.rows import DailyRanking
 
 _Q = t.daily_questions.c
 _A = t.daily_answers.c
@@ -34,6 +36,14 @@ _ACTIVE = (
 )
 _IS_ASKED = select(_Q.id).where(_Q.question_id == bindparam("question_id"))
 _NEWEST = select(t.daily_questions).order_by(_Q.id.desc()).limit(DAILY_PUBLISHED)
+_MEASURED = select(_Q.closes_ms).where(_Q.phase == str(RoundPhase.RESOLVED), _Q.base_price.is_not(None))
+# Of each voter: answers, what they saved, its squares, and when the first of these questions closed.
+_SAVED = (
+    select(_A.voter, func.count(), func.sum(_A.saved), func.sum(_A.saved * _A.saved), func.min(_Q.closes_ms))
+    .select_from(t.daily_answers.join(t.daily_questions, _A.question_id == _Q.question_id))
+    .where(_A.saved.is_not(None))
+    .group_by(_A.voter)
+)
 _COUNTED = select(_A.txid, _A.ranges).where(_A.question_id == bindparam("question_id"), _A.counts.is_(True))
 
 
@@ -56,6 +66,7 @@ class DailyStore(GameStore[DailyState, tuple[DailyChange, ...]]):
 
     def __init__(self) -> None:
         self._newest: tuple[DailyQuestion, ...] | None = None
+        self._ranking: tuple[DailyRanking | None] | None = None  # in a tuple of one, as there may be none
 
     def load(self, connection: Connection, inputs: PlayInputs) -> DailyState:
         """Load what the rules need of daily questions; nothing for a backtest, which has none."""
@@ -76,6 +87,9 @@ class DailyStore(GameStore[DailyState, tuple[DailyChange, ...]]):
         for _, question in played:
             if question.phase is RoundPhase.LIVE:
                 _close(connection, question)
+            if question.phase is RoundPhase.RESOLVED:
+                _save(connection, question)
+                self._ranking = None
         if played:
             self._newest = None
 
@@ -90,14 +104,17 @@ class DailyStore(GameStore[DailyState, tuple[DailyChange, ...]]):
         return [daily_entry(question, now_ms) for _, question in played]
 
     def forget(self) -> None:
-        """Drop the newest questions."""
+        """Drop the newest questions and the ranking."""
         self._newest = None
+        self._ranking = None
 
     def view(self, connection: Connection) -> dict[str, Any]:
-        """Return the newest questions."""
+        """Return the newest questions, and the ranking, which changes when one is measured."""
         if self._newest is None:
             self._newest = newest(connection)
-        return {"daily": self._newest}
+        if self._ranking is None:
+            self._ranking = (rank(connection),)
+        return {"daily": self._newest, "daily_ranking": self._ranking[0]}
 
 
 def _close(connection: Connection, question: DailyQuestion) -> None:
@@ -107,6 +124,27 @@ def _close(connection: Connection, question: DailyQuestion) -> None:
     if question.answers:
         sheet = {"round_id": name, "start_ms": question.closes_ms, "ballots": question.answers, "published": 0}
         connection.execute(insert(t.ballot_sheets).values(**sheet))
+
+
+def _save(connection: Connection, question: DailyQuestion) -> None:
+    """Note what each answer to a measured question saved against a usual day."""
+    answers = counted(connection, question.question_id)
+    rows = [{"answer": txid, "points": saved_of(question, ends)} for txid, ends in answers.items()]
+    if rows and question.base_price is not None:
+        by_txid = update(t.daily_answers).where(_A.txid == bindparam("answer"))
+        connection.execute(by_txid.values(saved=bindparam("points")), rows)
+
+
+def rank(connection: Connection) -> DailyRanking | None:
+    """Rank everyone who answered a question that has a base and was measured."""
+    closes_ms = sorted(connection.execute(_MEASURED).scalars())
+
+    # A day has one question: the sum of a day is one answer, so the squares of the days' sums are those of the answers.
+    entrants = [
+        Entrant(voter, Saved(answers, int(total), int(squares)), since_ms)
+        for voter, answers, total, squares, since_ms in connection.execute(_SAVED)
+    ]
+    return ranked(entrants, closes_ms)
 
 
 def counted(connection: Connection, question_id: str) -> dict[str, Ends]:

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-SCHEMA_VERSION: Final = "21"
+SCHEMA_VERSION: Final = "22"
 """The newest migration; a memory of this schema needs no Alembic to start."""
 SCHEMA_KEY: Final = "schema_version"
 FENCE_KEY: Final = "fence"
@@ -324,6 +324,7 @@ daily_answers = sa.Table(
     *_given(sa.BigInteger, "arrived_ms"),
     *_given(sa.Boolean, "counts"),  # the voter's last before the close
     *_given(sa.LargeBinary, "data"),
+    *_maybe(sa.BigInteger, "saved"),  # against a usual day, 10^-4 points; NULL until measured, and without a base
     sa.Index("daily_answers_by_question", "question_id", "counts", "txid"),
 )
 

@@ -13,7 +13,7 @@ from generator.compose.body import Body
 from generator.site.files.inputs import FilesOfTick
 from generator.site.resources import PracticeFiles
 from generator.values.ladders import LadderScore, LadderScores, PartitionScore, ReliabilityBin
-from generator.values.rows import PublishedQuestion, RoundInTheRecord, SealedQuestion
+from generator.values.rows import DailyRanking, PublishedQuestion, RoundInTheRecord, SealedQuestion
 
 
 class ReplayOffset(TypedDict):
@@ -47,6 +47,8 @@ class DailyFile(TypedDict):
     """Name of the service."""
     questions: Sequence[PublishedQuestion]
     """Newest first."""
+    ranking: DailyRanking | None
+    """Who answered better than a usual day; null before a question was measured that has a `base`."""
     disclaimer: str
     """Educational notice."""
     replay: NotRequired[ReplayOffset]
@@ -138,6 +140,7 @@ def daily_file(tick: FilesOfTick) -> DailyFile:
         "success": True,
         "project": tick.site.project,
         "questions": questions,
+        "ranking": tick.arena.daily_ranking,
         "disclaimer": DISCLAIMER,
     }
 

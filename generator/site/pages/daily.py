@@ -10,11 +10,12 @@ from generator.arena.daily import ASSET, closes_ms_of, day_now, scores_of
 from generator.arena.scoring import NORMAL_50, NORMAL_90
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.formats import iso, moment
-from generator.catalog.text.figures import count, price, signed
+from generator.catalog.text.figures import count, minus, price, signed
 from generator.catalog.words import RoundPhase
 from generator.compose.tick import Tick
 from generator.site.charts.day import DayPicture, Yesterday, day_picture, yesterday
 from generator.values.questions import DailyQuestion
+from generator.values.rows import DailyPlace, DailyRanking
 
 HOURS_SHOWN: Final = 48
 ROWS: Final = 30
@@ -23,6 +24,7 @@ STEP: Final = 5  # hundredths of a percent, as an arrow key moves an end
 LEAST: Final = 400  # hundredths of a percent
 NOT_ASKED: Final = "No question takes answers now: the brain has no ranges, or too few days to tell a usual one."
 FIRST: Final = "No question has ended yet."
+NO_RANKS: Final = "A place needs 30 answers; none has been measured yet."
 ANSWERED_BEFORE: Final = "What you answer today is drawn here once it has ended."
 HELP: Final = "Drag the bands: half of such days should end in the inner one, nine in ten in the outer one."
 
@@ -37,6 +39,17 @@ class DailyRow(NamedTuple):
     usual: str = ""
     answers: str = ""
     people: str = ""
+
+
+class DailyRank(NamedTuple):
+    """One place of the ranking."""
+
+    voter: str
+    place: str
+    answers: str
+    saved: str
+    between: str
+    luck: str
 
 
 class Daily(NamedTuple):
@@ -55,12 +68,14 @@ class Daily(NamedTuple):
     begin: str  # the four ends that the bands begin with, in hundredths of a percent of the base
     yesterday: Yesterday | None
     rows: tuple[DailyRow, ...]
+    ranks: tuple[DailyRank, ...]
+    ranking: str
     first: str
 
 
 def daily_source(ctx: Tick) -> tuple[object, ...]:
     """Return what the page is made from: it changes with a question, and each hour with the prices."""
-    return (ctx.arena.daily, ctx.freshness.generated_ms // HOUR_MS)
+    return (ctx.arena.daily, ctx.arena.daily_ranking, ctx.freshness.generated_ms // HOUR_MS)
 
 
 def daily_view(ctx: Tick) -> Daily:
@@ -95,6 +110,8 @@ def daily_view(ctx: Tick) -> Daily:
         begin=begin,
         yesterday=past,
         rows=tuple(row_of(question, now_ms) for question in over[:ROWS]),
+        ranks=tuple(map(_rank, ctx.arena.daily_ranking["places"] if ctx.arena.daily_ranking else ())),
+        ranking=ranking_words(ctx.arena.daily_ranking),
         first=_first(past, open_question, now_ms),
     )
 
@@ -172,6 +189,28 @@ def row_of(question: DailyQuestion, now_ms: int) -> DailyRow:
         answers=str(question.answers or 0),
         people="none" if people is None else f"{people:.2f}",
     )
+
+
+def _rank(place: DailyPlace) -> DailyRank:
+    return DailyRank(
+        voter=place["voter"],
+        place=str(place["place"]),
+        answers=f"{place['answers']} of {place['questions']}",
+        saved=minus(f"{place['saved']:+.2f}"),
+        between=minus(f"{place['low']:+.2f} to {place['high']:+.2f}"),
+        luck=f"{place['luck']:.2f}",
+    )
+
+
+def ranking_words(ranking: DailyRanking | None) -> str:
+    """Say how places are given, and how good the best looks by luck alone."""
+    if ranking is None or not ranking["voters"]:
+        return NO_RANKS
+    words = f"{ranking['note']} {count(ranking['voters'], 'voter')} so far, {ranking['too_early']} with too few."
+    if not ranking["places"]:
+        return words
+    luck = f"{ranking['places'][0]['luck']:.2f}"
+    return f"{words} By luck alone, with no skill at all, the best of so many would save up to {luck}."
 
 
 def hourly_prices(ctx: Tick) -> list[float]:
