@@ -124,7 +124,7 @@ SCALES: Final[dict[str, Scale]] = {
     "value": Scale("as its name says", "any", "A score or a share, as described next to it in OpenAPI."),
     "low": Scale("as value", "any", "Lower end of the 95% interval of value."),
     "high": Scale("as value", "any", "Upper end of the 95% interval of value."),
-    "band_percent": Scale("percent", "0..", "Half-width of the neutral band, of the price at the start."),
+    "band_percent": Scale("percent", "0..", "Half-width of a small move's band, of the price at the start."),
     "level_percent": Scale("percent", "0..", "The move, either way, from the price now."),
     "usual*_percent": Scale("percent", "0..", "The usual move, either way, as described next to it in OpenAPI."),
     "low_percent": Scale("percent", "0..", "Lower end of the 95% interval of usual_percent."),

@@ -114,11 +114,11 @@ class Trend(Word):
 class Call(Word):
     """What a forecast claims of the price at the end of its horizon."""
 
-    UP = "up", "A rise beyond the neutral band is the likeliest outcome and clearly likelier than a fall beyond it."
-    DOWN = "down", "A fall beyond the neutral band is the likeliest outcome and clearly likelier than a rise beyond it."
+    UP = "up", "A rise of more than a small move is the likeliest outcome and clearly likelier than such a fall."
+    DOWN = "down", "A fall of more than a small move is the likeliest outcome and clearly likelier than such a rise."
     SMALL_MOVE = (
         "small_move",
-        "A price within the neutral band is the likeliest outcome: about one chance in two or more.",
+        "A small move is the likeliest outcome: about one chance in two or more.",
     )
     NONE = "none", "No call: nothing is claimed, so there is no hit and no miss. The three chances are scored."
 
@@ -134,12 +134,12 @@ class Bias(Word):
 class Prediction(Word):
     """A forecast or a vote, and the outcome of a round."""
 
-    BULLISH = "BULLISH", "A rise beyond the neutral band."
-    BEARISH = "BEARISH", "A fall beyond the neutral band."
+    BULLISH = "BULLISH", "A rise of more than a small move."
+    BEARISH = "BEARISH", "A fall of more than a small move."
     NEUTRAL = (
         "NEUTRAL",
         (
-            "As an outcome or vote: a move within the neutral band. "
+            "As an outcome or vote: a small move. "
             "As a forecast: the call is small_move or none, or (brain_silent) there is no forecast."
         ),
     )
@@ -148,9 +148,9 @@ class Prediction(Word):
 class Consensus(Word):
     """What most voters said; NONE only with no votes."""
 
-    BULLISH = "BULLISH", "Most votes are for a rise beyond the neutral band."
-    BEARISH = "BEARISH", "Most votes are for a fall beyond the neutral band."
-    NEUTRAL = "NEUTRAL", "Most votes are for a move within the neutral band, or the top is tied."
+    BULLISH = "BULLISH", "Most votes are for a rise of more than a small move."
+    BEARISH = "BEARISH", "Most votes are for a fall of more than a small move."
+    NEUTRAL = "NEUTRAL", "Most votes are for a small move, or the top is tied."
     NONE = "NONE", "No votes."
 
 
@@ -267,7 +267,7 @@ class Concept(Word):
     """The idea that a lesson teaches."""
 
     BASE_RATE = "base_rate", "How often each outcome comes."
-    BAND_WIDTH = "band_width", "How the neutral band decides what an hour is called."
+    BAND_WIDTH = "band_width", "How the band of a small move decides what an hour is called."
     FAT_TAILS = "fat_tails", "Why very large moves are not rare."
     CLUSTERING = "clustering", "Large moves follow large moves."
     LUCK = "luck", "Being right by a margin that means nothing."

@@ -28,7 +28,7 @@ def read(
 
     Out: bias_confidence is the mean chance of the called outcomes, null where none is called; volatility_outlook is the
     expected sigma of log returns over 15 minutes, 1, 4 and 24 hours, as a fraction (0.004 = 0.4%), the geometric mean
-    over assets. Of each asset: arena, the chances for the next 15 minutes in the neutral band band_bps; arena_60m, the
+    over assets. Of each asset: arena, the chances for the next 15 minutes in the band band_bps; arena_60m, the
     same for an hour; call, what is claimed of that hour, small_move or none (a side is called only by a service whose
     record has earned it); ranges, [low_90, low_50, high_50, high_90] in bps.
     Null: not known yet.

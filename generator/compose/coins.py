@@ -62,7 +62,7 @@ class Moving(Body):
 
 
 CALL: Final = "What the forecast claims; none: nothing. Null without a forecast."
-MOVE: Final = "Chance of a move beyond the neutral band, up or down; null without a forecast."
+MOVE: Final = "Chance of more than a small move, up or down; null without a forecast."
 CONFIDENCE: Final = "Chance of the called outcome over 60 minutes, percent 0..100; null without a call."
 
 
@@ -96,7 +96,7 @@ class Agreeing(Body):
 
 
 class Weighed(Agreeing, Forecasted):
-    """The same with its neutral band and how far the evidence agrees."""
+    """The same with its band of a small move and how far the evidence agrees."""
 
     band_bps: float | None = Field(description="A move within this many basis points counts as neutral.")
 
@@ -255,7 +255,7 @@ def forecasted(ctx: TickContext, asset: str) -> Forecasted:
 
 
 def weighed(ctx: TickContext, asset: str) -> Weighed:
-    """Publish the same with its neutral band and how far the evidence agrees."""
+    """Publish the same with its band of a small move and how far the evidence agrees."""
     fields = forecasted(ctx, asset).as_fields()
     read = reading_of(ctx, asset)
     if read is None:

@@ -39,7 +39,7 @@ class RoundInfo(Body):
     end: str = Field(description="When it settles, ISO 8601 UTC, wall time.")
     seconds_left: int = Field(description="Seconds until end; until start while the round still takes votes.")
     timer: str = Field(description="The same as MM:SS.")
-    band_bps: float | None = Field(description="Half-width of the neutral band, basis points; a rule of the game.")
+    band_bps: float | None = Field(description="Half-width of a small move's band, basis points; a rule of the game.")
 
 
 class OpenRound(Body):
@@ -53,7 +53,7 @@ class OpenRound(Body):
     asset: str = Field(description="Asset symbol.")
     opens: str = Field(description="When votes opened, ISO 8601 UTC.")
     closes: str = Field(description="When votes close and the round goes live, ISO 8601 UTC.")
-    band_bps: float | None = Field(description="Half-width of the neutral band, basis points, frozen at opening.")
+    band_bps: float | None = Field(description="Half-width of a small move's band, basis points, frozen at opening.")
     commitment: str | None = Field(
         description="SHA-256 of the brain's sealed forecast and salt; null without one. It proves that the forecast "
         "was fixed before the votes closed; what the brain reads of the asset now is public elsewhere."
@@ -144,7 +144,7 @@ class BrainSnapshot(Body):
         description="Chance of the called outcome, percent 0..100; null while sealed and without a call."
     )
     confidence_kind: ConfidenceKind = Field(description=KIND)
-    move: Moving | None = Field(description="Chance of a move beyond the neutral band, up or down; null while sealed.")
+    move: Moving | None = Field(description="Chance of more than a small move, up or down; null while sealed.")
     probabilities: Probabilities | None = Field(description="The three chances; null while sealed.")
     base_rates: Probabilities | None = Field(description="How often each outcome happened before; null while sealed.")
     regime_mode: str | None = Field(description="Market mode when it was sealed; null while sealed.")

@@ -19,11 +19,11 @@ class Probabilities:
 
     # They sum to 1; published with four decimals.
     down: float
-    """Chance of a fall beyond the neutral band, 0..1."""
+    """Chance of a fall of more than a small move, 0..1."""
     neutral: float
-    """Chance of a move within the neutral band, 0..1."""
+    """Chance of a small move, 0..1."""
     up: float
-    """Chance of a rise beyond the neutral band, 0..1."""
+    """Chance of a rise of more than a small move, 0..1."""
 
     def of(self, word: Prediction) -> float:
         """Return the chance of one outcome.

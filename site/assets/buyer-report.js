@@ -19,10 +19,12 @@ const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 680;
 const LEFT = 64;
 const RIGHT = 12;
-const TOP = 12;
-const LOWEST = 36;
-const HEIGHT = 240;
+const TOP = 28;
+const PLANE = 190; // height of what is between the axes
+const STRIP = 8;
 const ROW = 22;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 function shape(name, traits, text) {
   const made = document.createElementNS(SVG, name);
@@ -32,37 +34,79 @@ function shape(name, traits, text) {
 }
 
 const known = (value) => typeof value === "number" && Number.isFinite(value);
-const short = (value) => value.toLocaleString("en", { maximumSignificantDigits: 4 });
+const short = (value) => {
+  const digits = Math.abs(value) < 1_000 ? { maximumSignificantDigits: 4 } : { maximumFractionDigits: 0 };
+  return value.toLocaleString("en", digits).replace("-", "\u2212");
+};
+const isDated = (plot) => Boolean(plot.as_of) && plot.x_name === "hours from now";
+const timeOf = (plot, hours) => new Date(Date.parse(plot.as_of) + HOUR_MS * hours);
 const picture = (title, height, inner) => {
   const made = shape("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img" });
   made.append(shape("title", {}, title), ...inner);
   return made;
 };
 
-// The day that lies so many hours from when a report was made, by its own clock.
-function dayAt(asOf, hours) {
-  const at = new Date(Date.parse(asOf) + 3_600_000 * hours);
-  return at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+// Where the axis is labelled: at each day that begins, by the report's own clock and with the year once, or at its ends
+// and its middle.
+function feet(plot, first, last) {
+  const made = [];
+  if (isDated(plot)) {
+    const [begin, end] = [timeOf(plot, first).getTime(), timeOf(plot, last).getTime()];
+    for (let at = Math.ceil(begin / DAY_MS) * DAY_MS; at <= end; at += DAY_MS) {
+      const year = made.length ? {} : { year: "numeric" };
+      const label = new Date(at).toLocaleDateString("en-GB", {
+        day: "numeric",
+        month: "short",
+        timeZone: "UTC",
+        ...year,
+      });
+      made.push([(at - Date.parse(plot.as_of)) / HOUR_MS, label]);
+    }
+  }
+  if (made.length > 1) return made;
+  const middle = (first + last) / 2;
+  return [
+    [first, short(first)],
+    [middle, `${short(middle)} ${plot.x_name}`],
+    [last, short(last)],
+  ];
 }
 
-// Lines over places that are numbers; where the market was on a side, the ground says so.
+// The name of each series at the end of its line, and what a single one ended at.
+function ends(plot, across, up) {
+  let above = -Infinity;
+  return plot.series.flatMap((one) => {
+    const last = one.values.findLastIndex(known);
+    if (last < 0) return [];
+    const value = one.values[last];
+    const y = up(value) - 9;
+    const label = plot.series.length > 1 ? words(one.name) : `${one.name} ${short(value)}`;
+    const made = { class: "value halo", x: across(plot.x[last]), y: Math.abs(y - above) < 18 ? y + 30 : y };
+    above = made.y;
+    return [shape("text", { ...made, "text-anchor": "end" }, label)];
+  });
+}
+
+// Lines over places that are numbers; where the market was on a side, a strip below the axis says so.
 function lines(plot) {
   const values = plot.series.flatMap((one) => one.values).filter(known);
   const places = plot.x.filter(known);
   if (values.length < 2 || places.length !== plot.x.length) return [];
   const [low, high, first, last] = [Math.min(...values), Math.max(...values), Math.min(...places), Math.max(...places)];
   const across = (x) => LEFT + ((WIDTH - LEFT - RIGHT) * (x - first)) / (last - first || 1);
-  const up = (y) => HEIGHT - LOWEST - ((HEIGHT - LOWEST - TOP) * (y - low)) / (high - low || 1);
+  const bottom = TOP + PLANE;
+  const up = (y) => bottom - (PLANE * (y - low)) / (high - low || 1);
   const step = across(plot.x[1] ?? first) - across(first);
-  const ground = (plot.states || []).flatMap((state, place) =>
+  const states = plot.states || [];
+  const strip = states.flatMap((state, place) =>
     state === "rising" || state === "falling"
       ? [
           shape("rect", {
-            class: state === "rising" ? "band" : "band fell",
-            x: across(plot.x[place]) - step / 2,
-            y: TOP,
-            width: step,
-            height: HEIGHT - LOWEST - TOP,
+            class: state === "rising" ? "r-risk_on" : "r-risk_off",
+            x: across(plot.x[place]) - (place ? step / 2 : 0),
+            y: bottom + 6,
+            width: place && place < states.length - 1 ? step : step / 2,
+            height: STRIP,
           }),
         ]
       : [],
@@ -71,21 +115,20 @@ function lines(plot) {
     shape("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: up(y), y2: up(y) }),
     shape("text", { x: LEFT - 6, y: up(y) + 4, "text-anchor": "end" }, short(y)),
   ]);
-  const isDated = plot.as_of && plot.x_name === "hours from now";
-  const named = (x, place) => (place === 1 ? `${short(x)} ${plot.x_name}` : short(x));
-  const feet = [first, (first + last) / 2, last].map((x, place) =>
-    shape(
-      "text",
-      { x: across(x), y: HEIGHT - 14, "text-anchor": ["start", "middle", "end"][place] },
-      isDated ? dayAt(plot.as_of, x) : named(x, place),
-    ),
-  );
-  const sides = (plot.states || []).flatMap((state, place, every) => {
+  const height = bottom + (states.length ? 66 : 36);
+  const labels = feet(plot, first, last).flatMap(([at, label]) => {
+    const x = across(at);
+    const anchor = x < LEFT + 30 ? "start" : x > WIDTH - RIGHT - 30 ? "end" : "middle";
+    const place = { class: "notch", x1: x, x2: x, y1: bottom, y2: bottom + 6 };
+    return [shape("line", place), shape("text", { x, y: height - 12, "text-anchor": anchor }, label)];
+  });
+  const sides = states.flatMap((state, place, every) => {
     const begins = state !== every[place - 1] && (state === "rising" || state === "falling");
     const length = every.slice(place).findIndex((other) => other !== state);
     const places = length < 0 ? every.length - place : length;
     const x = across(plot.x[place]) + (step * (places - 1)) / 2;
-    return begins && places * step > 40 ? [shape("text", { x, y: TOP + 14, "text-anchor": "middle" }, state)] : [];
+    const named = { x, y: bottom + 32, "text-anchor": "middle" };
+    return begins && places * step > 60 ? [shape("text", named, state)] : [];
   });
   const drawn = plot.series.map((one, place) =>
     shape("polyline", {
@@ -94,7 +137,7 @@ function lines(plot) {
       points: one.values.flatMap((y, at) => (known(y) ? [`${across(plot.x[at])},${up(y)}`] : [])).join(" "),
     }),
   );
-  return [picture(plot.title, HEIGHT, [...ground, ...marks, ...feet, ...sides, ...drawn])];
+  return [picture(plot.title, height, [...marks, ...strip, ...labels, ...sides, ...drawn, ...ends(plot, across, up)])];
 }
 
 // A row for each place: bars from zero, or spans from the first series to the last.
@@ -166,13 +209,15 @@ function human(report) {
 
 // A plot as its picture and as a table: the first column names the place.
 export function plotted(plot) {
+  const dated = isDated(plot);
+  const named = (x) => (dated ? when(timeOf(plot, x).toISOString()) : short(x));
   return {
     kind: "plot",
     title: `${plot.title} (${plot.unit})`,
     plot,
-    names: [plot.x_name, ...plot.series.map((one) => words(one.name))],
+    names: [dated ? "Time" : plot.x_name, ...plot.series.map((one) => words(one.name))],
     rows: plot.x.map((x, place) => [
-      known(x) ? short(x) : String(x),
+      known(x) ? named(x) : String(x),
       ...plot.series.map((one) => (known(one.values[place]) ? short(one.values[place]) : "not known")),
     ]),
     numeric: [false, ...plot.series.map(() => true)],
@@ -215,7 +260,7 @@ export function blocks(body, title, receipt) {
 }
 
 function figure(block) {
-  const made = element("figure", undefined, "chart");
+  const made = element("figure", undefined, "chart broad");
   const numbers = element("details");
   numbers.append(element("summary", "The numbers of this chart"), grid(block));
   const drawn = block.plot.kind === "line" ? lines(block.plot) : rows(block.plot);

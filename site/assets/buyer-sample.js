@@ -18,7 +18,10 @@ async function load() {
 function glimpse(body) {
   const { report } = body;
   const made = [element("p", report?.verdict || body.headline, "verdict")];
-  if (report?.plots?.length) return [...made, ...draw([{ ...plotted(report.plots[0]), names: [], rows: [] }])];
+  if (report?.plots?.length) {
+    const plot = plotted({ ...report.plots[0], as_of: report.as_of });
+    return [...made, ...draw([{ ...plot, names: [], rows: [] }])];
+  }
   const inner =
     body.intelligence_layer?.regime || body.summary?.biases
       ? body.intelligence_layer?.regime || body.summary

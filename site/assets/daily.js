@@ -200,9 +200,9 @@ function result(row, said) {
 
 async function showResults() {
   const past = answers.filter((one) => one.txid && one.question !== about().question).reverse();
-  if (!past.length) return;
-  const { questions } = await fetched(QUESTIONS);
   const where = document.getElementById("daily-mine");
+  if (!past.length || !where) return;
+  const { questions } = await fetched(QUESTIONS);
   for (const said of past) {
     const row = questions.find((one) => one.question_id === said.question);
     if (!row || row.phase === "open") continue;

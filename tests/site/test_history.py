@@ -147,14 +147,11 @@ def test_a_day_has_what_bitcoin_did_over_it_and_its_last_headline() -> None:
     assert days(known[:1])[0].change == "unknown"
 
 
-def test_only_a_new_day_lists_the_headline_of_each_situation_with_its_time() -> None:
+def test_a_new_day_lists_the_headline_of_each_situation_with_its_time() -> None:
     calm = [replace(hour, headline=f"Calm, {hour.at_ms}", situation="calm") for hour in HOURS[-10:-4]]
     fall = [replace(hour, headline=f"A fall, {hour.at_ms}", situation="move") for hour in HOURS[-4:]]
-    of_old = [
-        replace(hour, at_ms=hour.at_ms - back * DAY_MS)
-        for back in range(DAYS_IN_FULL, 0, -1)
-        for hour in (*calm, *fall)
-    ]
+    before = range(DAYS_IN_FULL, 0, -1)
+    of_old = [replace(hour, at_ms=hour.at_ms - back * DAY_MS) for back in before for hour in (*calm, *fall)]
 
     found = days([*of_old, *calm, *fall])
 
@@ -181,10 +178,10 @@ def test_a_day_of_a_backtest_says_what_prices_did() -> None:
 
 
 def test_every_headline_of_the_published_days_is_on_the_page() -> None:
-    kept = [replace(hour, headline=f"Said {place}.", situation=str(place // 9)) for place, hour in enumerate(HOURS)]
-    kept = [replace(hour, warm_up=False) for hour in kept]
+    titled = [replace(hour, headline=f"Said {place}.", situation=str(place // 9)) for place, hour in enumerate(HOURS)]
+    titled = [replace(hour, warm_up=False) for hour in titled]
 
-    page = Rendered(replace(view(), days=days(kept)))["/arena/history/index.html"].decode()
+    page = Rendered(replace(view(), days=days(titled)))["/arena/history/index.html"].decode()
 
     folded = page.split("<summary>Every headline of these days</summary>")[1].split("</details>")[0]
     assert re.findall(r"<h3>(.*?)</h3>", folded) == ["20 Nov 2026", "19 Nov 2026", "18 Nov 2026"]

@@ -137,7 +137,6 @@ def test_first_moments_read_well_without_prices_rounds_or_lessons() -> None:
 
     assert "No prices are known yet; the picture begins with the first of them." in text
     assert "No question takes answers now" in text
-    assert "No question has ended yet." in text
     assert "Nothing is forecast, so nothing is scored" in text
     assert "None" not in text
 

@@ -50,7 +50,7 @@ def test_the_live_round_shows_crowd_brain_price_and_band() -> None:
 
     assert "Live: BTC, 09:00 to 10:00 UTC" in text
     assert "No real vote. 21 simulated votes: 11 up, 4 small move, 6 down." in text
-    assert "small move, with a chance of 36.0%" in text
+    assert "Small move, with a chance of 36.0%" in text
     assert "±0.226%" in text
     assert "BTC is 0.230% above its start" in text
 

@@ -29,16 +29,16 @@ from tests.support.ranges import how_far
     ("value", "text"),
     [
         (96_432.1, "$96,432"),
-        (1.48213, "$1.48213"),
+        (1.48213, "$1.4821"),
         (86.75, "$86.75"),
         (0.0872, "$0.0872"),
-        (3_120.0, "$3,120.00"),
+        (3_120.0, "$3,120"),
         (0.0000081234, "$0.00000812"),
         (1_234_567.0, "$1,234,567"),
         (None, "unknown"),
     ],
 )
-def test_prices_keep_six_digits_and_no_noise(value: float | None, text: str) -> None:
+def test_prices_are_rounded_as_in_sentences_and_have_no_noise(value: float | None, text: str) -> None:
     assert figures.price(value) == text
 
 

@@ -250,8 +250,7 @@ def _lesson(number: int) -> Lesson:
         crowd_correct=number % 2,
         pattern_type=PatternType.BRAIN_ONLY,
         summary=(
-            "Bitcoin rose 0.04% in the hour, within the neutral band of ±0.23%. "
-            "The brain was right: it expected a small move."
+            "Bitcoin rose 0.04% in the hour, inside the band of ±0.23%. The brain was right: it expected a small move."
         ),
         created_ms=START_MS - number * HOUR_MS,
         created_at=iso(START_MS - number * HOUR_MS),

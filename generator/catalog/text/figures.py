@@ -5,6 +5,7 @@ Figures that are published as numbers are rounded by `generator.catalog.formats`
 """
 
 import math
+from decimal import Decimal
 from typing import Final
 
 from generator.catalog.counts import in_words
@@ -18,6 +19,7 @@ HYPHEN: Final = "-"  # the minus of bodies and terminals, which ASCII has
 BPS_DECIMALS: Final = 3  # of a percentage: basis points are published with one
 _NARROW: Final = "\N{NO-BREAK SPACE}"
 UNCHANGED: Final = 0.05  # percent, below which nothing is said to have moved
+_CENT: Final = 0.01  # USD
 _WHOLE_FROM: Final = 10.0  # percent, from which on a size has no decimals
 _HOUR: Final = 1.0
 _DAYS_A_MONTH: Final = 30.4
@@ -136,16 +138,12 @@ def about_dollars(amount: float) -> str:
 
 
 def price(value: float | None) -> str:
-    """Write a USD price: 6 significant digits, 8 decimals at most, no zeros after the cents; from $10,000 on whole."""
+    """Write a USD price as sentences do, so that it has one rounding on a page; below a cent, three digits of it."""
     if value is None:
         return UNKNOWN
-    magnitude = math.floor(math.log10(value)) if value > 0 else 0
-    if magnitude > 3:
-        return f"${value:,.0f}"
-
-    decimals = min(8, max(0, 5 - magnitude))
-    units, _, fraction = f"{value:,.{decimals}f}".partition(".")
-    return f"${units}.{fraction.rstrip('0'):0<2}"
+    if 0 < value < _CENT:
+        return f"${Decimal(f'{value:.3g}'):f}"
+    return dollars(value)
 
 
 def usd(value: float | None) -> str:

@@ -68,10 +68,12 @@ GLOSSARY: Final[dict[str, str]] = {
         "How likely it is that the price at the end of the hour is further from its start than a small move."
     ),
     "horizon": "How far ahead a forecast looks.",
-    "neutral band": "The range around the starting price. An end inside is a small move, above it up, below it down.",
     "up": "A rise of more than a small move. The answers write UP or BULLISH.",
     "down": "A fall of more than a small move. The answers write DOWN or BEARISH.",
-    "small move": "A price inside the neutral band at the end. The answers write FLAT or NEUTRAL, and so for no call.",
+    "small move": (
+        "An end inside a band around the starting price: above it is up, below it down. The answers write FLAT or "
+        "NEUTRAL, and so for no call."
+    ),
     "evidence": (
         "The measurements that are read next to a forecast, in six families: "
         "the last hours, the day, the week, breadth, volume, funding, open interest and the order book."
@@ -174,7 +176,7 @@ PAGE_TERMS: Final[dict[str, str]] = {
 }
 # Linked where a page first uses them: terms of the field that mean one thing only.
 LINKED: Final = (
-    "regime", "volatility", "breadth", "dispersion", "percentile", "base rate", "neutral band", "order book",
+    "regime", "volatility", "breadth", "dispersion", "percentile", "base rate", "order book",
     "slippage", "basis point", "perpetual future", "leverage", "funding", "open interest", "liquidation", "hit rate",
     "Brier score", "log score", "calibration", "pinball loss", "QLIKE", "backtest", "x402", "USDC",
 )  # fmt: skip

@@ -139,7 +139,7 @@ BOOK_LEAN: Final[dict[int, str]] = {
 }
 MARKS: Final[dict[str, str]] = {
     "up": "\N{BLACK UP-POINTING TRIANGLE}",
-    "small move": "\N{EN DASH}",
+    "small move": "\N{BLACK CIRCLE}",
     "down": "\N{BLACK DOWN-POINTING TRIANGLE}",
     NO_CALL: "",
 }

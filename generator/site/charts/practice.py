@@ -21,7 +21,7 @@ def hour_picture(name: str, prices: Sequence[float]) -> Chart:
     """
     moves = [price - 100 for price in prices]
     hours = len(moves)
-    y = axis(min(moves), max(moves), "% from the price at the start", rounded=True)
+    y = axis(min(moves), max(moves), "% from the last price", rounded=True)
     ticks = tuple((float(hour), f"\N{MINUS SIGN}{hours - 1 - hour} h") for hour in range(0, hours - 1, _ROWS_EACH))
     plane = Plane(Axis(0.0, float(hours - 1), ticks, ""), y, bottom=_HEIGHT - 36, right=WIDTH - 20)
 
@@ -29,9 +29,9 @@ def hour_picture(name: str, prices: Sequence[float]) -> Chart:
     caption = Caption(
         name=name,
         finding="48 hours before an hour of the record",
-        desc=f"The price came from {signed(moves[0])} to the price at the start of the hour.",
+        desc=f"The price came from {signed(moves[0])} to the last price, at the start of the hour.",
         source=_SOURCE,
-        columns=("Hours before", "From the price at the start"),
+        columns=("Hours before", "From the last price"),
         rows=tuple((f"{hours - 1 - hour}", signed(moves[hour])) for hour in range(0, hours, _ROWS_EACH)),
     )
     parts = [*plane.grid(), *plane.labels(), line]

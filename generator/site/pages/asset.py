@@ -11,7 +11,7 @@ from generator.arena.scores import ORDER
 from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.formats import chance_percent
 from generator.catalog.horizons import HORIZONS
-from generator.catalog.text.figures import count, percent, price, signed
+from generator.catalog.text.figures import UNKNOWN, count, moved, percent, price, signed
 from generator.catalog.text.labels import CALL, MARKS, OUTCOME
 from generator.catalog.words import Call, Points, Prediction, Side
 from generator.compose.derivatives import DerivativesAsset, how_rare
@@ -95,7 +95,7 @@ def asset_view(asset: str, bodies: FreeBodies, due: Sequence[PredictionMade], so
         asset=asset,
         name=ASSET_NAMES[asset],
         price=price(coin.price),
-        change=signed(coin.change_24h),
+        change=UNKNOWN if coin.change_24h is None else moved(coin.change_24h),
         summary=reasoning.summary,
         chances=_chances(reasoning),
         ranges=_ranges(coin.ranges or {}, coin.price),

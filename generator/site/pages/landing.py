@@ -137,7 +137,7 @@ def _answer(bodies: FreeBodies) -> str:
     ranges: dict[str, Any] | None = None
     if hour is not None:
         ranges = {HOUR: {"low_90": hour.low_90, "high_90": hour.high_90}}
-    return json.dumps({"asset": DEFAULT_ASSET, "reasoning": {"ranges": ranges}})
+    return json.dumps({"reasoning": {"ranges": ranges}})
 
 
 def _worth(ctx: Tick) -> str:
