@@ -18,6 +18,7 @@ MOVED: Final[dict[str, str]] = {
     "/docs/quickstart/": links.QUICKSTART,
     "/docs/try/": f"{links.DOCS_FREE}#try",
     "/docs/types/": f"{links.METHODOLOGY}#fields",
+    "/embed/": f"{links.DOCS}#files",
     "/glossary/": f"{links.METHODOLOGY}#terms",
     "/history/24h/": f"{links.asset_path(DEFAULT_ASSET)}#24h",
     "/history/30d/": f"{links.asset_path(DEFAULT_ASSET)}#30d",

@@ -14,6 +14,7 @@ import pytest
 
 from gateway.app.preview import CACHE_CONTROL, START
 from gateway.http.answers import CORS_HEADERS, PROBLEMS, SECURITY_HEADERS
+from generator.catalog.moved import MOVED
 from generator.catalog.text.answers import DISCLAIMER
 from generator.runtime.bootstrap import ensure_bootstrap
 from generator.settings import GeneratorSettings
@@ -164,6 +165,17 @@ def test_what_is_not_published_is_a_404(edge: Worker, path: str) -> None:
 
     assert answer.status == 404
     assert_problem(answer, 404, json.loads(answer.body)["instance"])
+
+
+def test_every_moved_page_and_what_lay_below_it_leads_to_where_it_is_now(edge: Worker) -> None:
+    below = {"/archive/2026-11-28/": MOVED["/archive/"], "/glossary/index.md": MOVED["/glossary/"]}
+
+    answers = {path: Origin(edge.origin).get(path) for path in (*MOVED, *below)}
+    pinned = Origin(edge.origin).get(f"/g/{FIRST}/glossary/")
+
+    led = {path: (answer.status, answer.get("location")) for path, answer in answers.items()}
+    assert led == {path: (308, new) for path, new in (MOVED | below).items()}
+    assert (pinned.status, b"noindex" in pinned.body) == (200, True)  # a release by name has its stub
 
 
 def test_the_pointer_moves_whole_and_the_old_release_stays_under_its_number(own: Worker, ticked: Path) -> None:

@@ -18,7 +18,7 @@ from tests.support.page_view import SITE, rendered
 MOST_PAGES: Final = 23 + len(ASSETS)
 # Every address that was a page once, typed by hand: none may be forgotten.
 OLD: Final = (
-    *("/archive/", "/changelog/", "/glossary/", "/status/", "/learn/week/", "/learn/practice/class/"),
+    *("/archive/", "/changelog/", "/embed/", "/glossary/", "/status/", "/learn/week/", "/learn/practice/class/"),
     *("/history/24h/", "/history/7d/", "/history/30d/"),
     *(f"/docs/{name}/" for name in ("quickstart", "try", "paying", "freshness", "errors", "discovery", "types")),
     *(f"/docs/{name}/" for name in ("market-regime", "main-brain", "liquidity-lite", "derivatives")),

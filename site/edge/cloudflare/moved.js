@@ -10,6 +10,7 @@ export const MOVED = [
   ["/docs/quickstart/", "/docs/paid/#quickstart"],
   ["/docs/try/", "/docs/free/#try"],
   ["/docs/types/", "/methodology/#fields"],
+  ["/embed/", "/docs/#files"],
   ["/glossary/", "/methodology/#terms"],
   ["/history/24h/", "/asset/btc/#24h"],
   ["/history/30d/", "/asset/btc/#30d"],
