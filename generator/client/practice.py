@@ -149,7 +149,7 @@ def _finding(verdict: Verdict) -> str:
     if verdict.finding is Finding.NOTHING:
         return f"no error shows in the last {verdict.answers} answers"
     if verdict.finding is Finding.BASE_RATE:
-        return f"no skill: the last {verdict.answers} answers repeat the base rate"
+        return f"no skill: the last {verdict.answers} answers repeat the base rate, or a usual hour"
     return (
         f"{verdict.finding.replace('_', ' ')}, found at answer {verdict.answers}; "
         f"forgiven after {verdict.more} more without it"

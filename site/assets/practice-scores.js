@@ -4,6 +4,7 @@ const FALSE_ALARMS = 0.05; // of calibrated learners, ever, for each kind of que
 const MOST_JUDGED = 100; // answers of a run
 const FIRST_RUN = 0.6; // of the false alarms; the runs after it share the rest
 const FEW = 30; // answers, below which no one is said to repeat the base rate
+const SAME_WIDTH = 0.1; // mean part by which a range is wider or narrower than a usual hour's, and still repeats it
 const REPEATED = 0.03; // mean distance from the base rate up to which an answer repeats it
 export const BETS_50 = { level: 0.5, narrow: [0.2, 0.3, 0.4], wide: [0.6, 0.7, 0.8] };
 export const BETS_90 = { level: 0.9, narrow: [0.5, 0.6, 0.7, 0.8], wide: [0.95, 0.98] };
@@ -46,21 +47,29 @@ export function movedBrier(chance, moved) {
 export const logScore = (chance) => -Math.log(Math.max(chance, LEAST_CHANCE));
 
 // A verdict may be read after every answer, and is forgiven: see generator/arena/practice/verdicts.py.
-export function judgeRanges(inside, bets) {
+// `widths` are those of the ranges in widths of a usual hour's.
+export function judgeRanges(inside, bets, widths = []) {
   const gains = inside.map((held) =>
     [bets.narrow, bets.wide].map((shares) => shares.map((share) => gain(share, bets.level, held))),
   );
-  return judge(gains, FALSE_ALARMS / 2, ["too_narrow", "too_wide"], RANGES_NEEDED);
+  const found = judge(gains, FALSE_ALARMS / 2, ["too_narrow", "too_wide"], RANGES_NEEDED);
+  return unlessRepeated(
+    found,
+    widths.map((width) => Math.abs(width - 1)),
+    SAME_WIDTH,
+  );
 }
 
 // Each answer is { said: [...], baseRate: [...], came: place }.
 export function judgeChances(answers) {
   const found = judge(answers.map(gainsOn), FALSE_ALARMS, ["too_sure", "not_sure_enough"], CHANCES_NEEDED);
-  const newest = answers.slice(-MOST_JUDGED);
+  return unlessRepeated(found, answers.map(distance), REPEATED);
+}
+
+function unlessRepeated(found, distances, most) {
+  const newest = distances.slice(-MOST_JUDGED);
   const unproved = found.finding === "too_early" || found.finding === "nothing";
-  if (unproved && newest.length >= FEW && meanOf(newest.map(distance)) <= REPEATED)
-    return verdict("base_rate", newest.length);
-  return found;
+  return unproved && newest.length >= FEW && meanOf(newest) <= most ? verdict("base_rate", newest.length) : found;
 }
 
 function gainsOn(answer) {

@@ -354,7 +354,9 @@ const FINDINGS = {
   not_sure_enough: (verdict) =>
     `Not sure enough: chances further from the base rate would have done better. ${foundAt(verdict)}`,
   base_rate: (verdict) =>
-    `No error, and no skill: your last ${verdict.answers} answers repeat the base rate, which everybody can say.`,
+    question === "how_far"
+      ? `No error, and no skill: your last ${verdict.answers} ranges are as wide as a usual hour's, whatever the hour.`
+      : `No error, and no skill: your last ${verdict.answers} answers repeat the base rate, which everybody can say.`,
 };
 const foundAt = (verdict) => `Found at answer ${verdict.answers}; forgiven once ${verdict.more} more do not show it.`;
 const findingOf = (verdict) => FINDINGS[verdict.finding](verdict);
@@ -384,6 +386,13 @@ function remarkOn(row, score, usualScore) {
 
 const held = (level, rows) =>
   rows.map(({ answer, truth }) => isInside(answer[`low_${level}`], answer[`high_${level}`], truth.move));
+
+// How wide the ranges of a level are, in widths of a usual hour's.
+const widthsOf = (level, rows) =>
+  rows.map(({ answer, truth }) => {
+    const [own, usual] = [answer, truth.usual.ranges].map((one) => one[`high_${level}`] - one[`low_${level}`]);
+    return own / usual;
+  });
 
 // What the first answers show, until a verdict may be proved.
 function trendOf(rows) {
@@ -422,7 +431,10 @@ async function showRecord() {
       const inside = held(level, rows);
       const hits = inside.filter(Boolean).length;
       lines.append(
-        line(`Your ${level}% ranges held`, `${shareOf(hits, rows.length)}. ${findingOf(judgeRanges(inside, bets))}`),
+        line(
+          `Your ${level}% ranges held`,
+          `${shareOf(hits, rows.length)}. ${findingOf(judgeRanges(inside, bets, widthsOf(level, rows)))}`,
+        ),
       );
     }
   } else {

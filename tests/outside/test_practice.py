@@ -90,7 +90,7 @@ def drawn_records(chance: random.Random, number: int) -> list[dict[str, Any]]:
             said = [up / 100, (100 - up - down) / 100, down / 100]
             answers.append({"said": said, "baseRate": [0.3, 0.4, 0.3], "came": chance.randrange(3)})
         cases += [
-            {"what": "ranges", "level": level, "inside": inside},
+            {"what": "ranges", "level": level, "inside": inside, "widths": [chance.uniform(0.8, 1.15) for _ in inside]},
             {"what": "chances", "answers": answers},
             {"what": "blocks", "values": [chance.gauss(0, 0.2) for _ in range(chance.randrange(70))]},
         ]
@@ -110,7 +110,7 @@ def own_result(case: dict[str, Any]) -> Any:
         case "blocks":
             return [list(block) for block in blocks(case["values"])]
         case "ranges":
-            verdict = judge_ranges(case["inside"], BETS_50 if case["level"] == 50 else BETS_90)
+            verdict = judge_ranges(case["inside"], BETS_50 if case["level"] == 50 else BETS_90, case["widths"])
         case _:
             rows = [Chances(tuple(one["said"]), tuple(one["baseRate"]), one["came"]) for one in case["answers"]]
             verdict = judge_chances(rows)

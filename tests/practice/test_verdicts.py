@@ -126,6 +126,9 @@ def test_who_says_the_base_rate_each_time_has_no_error_and_no_skill() -> None:
 
     assert judge_chances(rows) == Verdict(Finding.BASE_RATE, 100)
     assert judge_chances(rows[:29]).finding is Finding.TOO_EARLY
+    assert judge_ranges([True, False] * 15, BETS_50, [0.95, 1.1] * 15) == Verdict(Finding.BASE_RATE, 30)
+    assert judge_ranges([True, False] * 15, BETS_50, [0.8, 1.1] * 15).finding is Finding.TOO_EARLY
+    assert judge_ranges([False] * 30, BETS_50, [1.0] * 30).finding is Finding.TOO_NARROW
     assert judge_chances([Chances((0.35, 0.35, 0.3), base_rate, came % 3) for came in range(60)]).finding is (
         Finding.TOO_EARLY
     )

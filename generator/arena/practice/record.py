@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import inf
 from typing import Any, Final, NamedTuple
 
 from generator.arena.practice.items import ID_DIGITS, salted_digest
@@ -172,14 +173,23 @@ def _verdicts(given: Mapping[Question, Sequence[Given]]) -> dict[str, Verdict]:
     verdicts: dict[str, Verdict] = {}
     if rows := given.get(Question.HOW_FAR):
         pairs = [(ranges_of(row.answer), row.truth["move"]) for row in rows]
-        verdicts["50% ranges"] = judge_ranges([ranges.holds_50(move) for ranges, move in pairs], BETS_50)
-        verdicts["90% ranges"] = judge_ranges([ranges.holds_90(move) for ranges, move in pairs], BETS_90)
+        usual = [ranges_of(row.truth["usual"]["ranges"]) for row in rows]
+        both = [(ranges, other) for (ranges, _), other in zip(pairs, usual, strict=True)]
+        halves = [_times(ranges.high_50 - ranges.low_50, other.high_50 - other.low_50) for ranges, other in both]
+        nines = [_times(ranges.width_90, other.width_90) for ranges, other in both]
+        verdicts["50% ranges"] = judge_ranges([ranges.holds_50(move) for ranges, move in pairs], BETS_50, halves)
+        verdicts["90% ranges"] = judge_ranges([ranges.holds_90(move) for ranges, move in pairs], BETS_90, nines)
 
     if rows := given.get(Question.WILL_IT_MOVE):
         verdicts["chances of a move"] = judge_chances([_of_a_move(row) for row in rows])
     if rows := given.get(Question.WHICH_WAY):
         verdicts["three chances"] = judge_chances([_of_three(row) for row in rows])
     return verdicts
+
+
+def _times(width: float, usual: float) -> float:
+    """Return how many times as wide as usual; no width at all is like none."""
+    return width / usual if usual else inf
 
 
 def _of_a_move(row: Given) -> Chances:

@@ -28,6 +28,7 @@ FALSE_ALARMS: Final = 0.05  # of calibrated learners, ever, for each kind of que
 MOST_JUDGED: Final = 100  # answers of a run
 FIRST_RUN: Final = 0.6  # of the false alarms; the runs after it share the rest
 FEW: Final = 30  # answers, below which no one is said to repeat the base rate
+SAME_WIDTH: Final = 0.1  # mean part by which a range is wider or narrower than a usual hour's, and still repeats it
 REPEATED: Final = 0.03  # mean distance from the base rate, 0..1, up to which an answer repeats it
 Bets = tuple[Sequence[float], Sequence[float]]  # logarithms of the bets on two opposite errors: gains, or stakes
 
@@ -41,7 +42,7 @@ class Finding(StrEnum):
     TOO_WIDE = "too_wide"
     TOO_SURE = "too_sure"
     NOT_SURE_ENOUGH = "not_sure_enough"
-    BASE_RATE = "base_rate"  # no error, and no skill: the base rate was said each time
+    BASE_RATE = "base_rate"  # no error, and no skill: the base rate, or a usual hour's range, was said each time
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,15 @@ RANGES_NEEDED: Final = 60
 CHANCES_NEEDED: Final = 100
 
 
-def judge_ranges(inside: Sequence[bool], bets: RangeBets) -> Verdict:
+def judge_ranges(inside: Sequence[bool], bets: RangeBets, widths: Sequence[float] = ()) -> Verdict:
     """Judge ranges of one level by whether each held its move.
 
     Both levels of "How far?" are judged, so each may accuse half of `FALSE_ALARMS`.
+
+    Args:
+        inside: whether each held, in the order in which they were given.
+        bets: of the level.
+        widths: of each, in widths of a usual hour's range of that level; none: that is not judged.
 
     >>> judge_ranges([True] * 9, BETS_50).finding
     <Finding.TOO_EARLY: 'too_early'>
@@ -95,7 +101,8 @@ def judge_ranges(inside: Sequence[bool], bets: RangeBets) -> Verdict:
         )
         for held in inside
     )
-    return _judge(gains, FALSE_ALARMS / 2, (Finding.TOO_NARROW, Finding.TOO_WIDE), RANGES_NEEDED)
+    verdict = _judge(gains, FALSE_ALARMS / 2, (Finding.TOO_NARROW, Finding.TOO_WIDE), RANGES_NEEDED)
+    return _unless_repeated(verdict, [abs(width - 1) for width in widths], SAME_WIDTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +121,14 @@ def judge_chances(answers: Sequence[Chances]) -> Verdict:
     <Finding.TOO_SURE: 'too_sure'>
     """
     verdict = _judge(map(_gains_on, answers), FALSE_ALARMS, (Finding.TOO_SURE, Finding.NOT_SURE_ENOUGH), CHANCES_NEEDED)
-    newest = answers[-MOST_JUDGED:]
-    if verdict.finding in _UNPROVED and len(newest) >= FEW and _distance(newest) <= REPEATED:
+    return _unless_repeated(verdict, list(map(_distance, answers)), REPEATED)
+
+
+def _unless_repeated(verdict: Verdict, distances: Sequence[float], most: float) -> Verdict:
+    """Return the verdict, or that the base rate was repeated: no error shows, and the newest answers keep to it."""
+    newest = distances[-MOST_JUDGED:]
+    is_unproved = verdict.finding in {Finding.TOO_EARLY, Finding.NOTHING}
+    if is_unproved and len(newest) >= FEW and sum(newest) / len(newest) <= most:
         return Verdict(Finding.BASE_RATE, len(newest))
     return verdict
 
@@ -130,13 +143,9 @@ def _gains_on(answer: Chances) -> Bets:
     )
 
 
-def _distance(answers: Sequence[Chances]) -> float:
-    """Return how much of the chance lay elsewhere than in the base rate, 0..1, on average."""
-    pairs = ((said, usual) for answer in answers for said, usual in zip(answer.said, answer.base_rate, strict=True))
-    return sum(abs(said - usual) for said, usual in pairs) / 2 / len(answers)
-
-
-_UNPROVED: Final = (Finding.TOO_EARLY, Finding.NOTHING)
+def _distance(answer: Chances) -> float:
+    """Return how much of the chance lay elsewhere than in the base rate, 0..1."""
+    return sum(abs(said - usual) for said, usual in zip(answer.said, answer.base_rate, strict=True)) / 2
 
 
 def _judge(gains: Iterable[Bets], alarms: float, errors: tuple[Finding, Finding], needed: int) -> Verdict:

@@ -9,7 +9,7 @@ const made = {
   brier: (one) => scores.brier(one.chances, one.came),
   moved: (one) => scores.movedBrier(one.chance, one.moved),
   log: (one) => scores.logScore(one.chance),
-  ranges: (one) => scores.judgeRanges(one.inside, one.level === 50 ? scores.BETS_50 : scores.BETS_90),
+  ranges: (one) => scores.judgeRanges(one.inside, one.level === 50 ? scores.BETS_50 : scores.BETS_90, one.widths),
   chances: (one) => scores.judgeChances(one.answers),
   blocks: (one) => scores.blocks(one.values).map((block) => [block.mean, block.low, block.high]),
 };
