@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from generator.arena.closing import NOT_SEALED
 from generator.catalog.formats import iso, ms_of
 from generator.catalog.log_kinds import step_of
 from generator.errors import GeneratorError
@@ -22,7 +23,8 @@ from generator.record.log.note import Checkpoint
 from generator.record.log.tiles import tiles_between, unbundle
 from tests.support import rfc6962
 from tests.support.arena_inputs import HOUR, MINUTE, NOON, hours, inputs_at, play_tick, store_tick
-from tests.support.log_records import CROWDED, NAME, Record
+from tests.support.known import known
+from tests.support.log_records import CROWDED, NAME, Record, run_verify
 
 HOURS = 8
 
@@ -100,6 +102,48 @@ def test_a_forecast_that_no_release_carried_before_its_start_is_void_and_not_sco
     unseen = ("void", "the forecast was not published before the start")
     assert [(row["phase"], row["void_reason"]) for row in rows] == [unseen, unseen, ("resolved", None)]
     assert record.memory.view(NOON + 180 * MINUTE).hourly_record.resolved == 0
+
+
+def test_a_power_cut_over_the_second_seal_compares_with_nothing_and_verifies(record: Record) -> None:
+    """The first two rounds are sealed at opening alone, the third at the close too."""
+    record.play([NOON, NOON + HOUR, NOON + 2 * HOUR, NOON + 175 * MINUTE, NOON + 3 * HOUR, NOON + 4 * HOUR])
+    record.publish()
+    log = [json.loads(entry) for entry in entries(record)]
+
+    closings = [row["closing"] for row in record.memory.resolved_rounds(10)]
+    view = record.memory.view(NOON + 4 * HOUR)
+    assert [(known(closing)["commitment"] is None, known(closing)["void_reason"]) for closing in closings] == [
+        (False, None),
+        (True, NOT_SEALED),
+        (True, NOT_SEALED),
+    ]
+    assert (view.arena_record.resolved, view.simulated_crowd_record.n) == (3, 1)
+    assert [entry["round_id"] for entry in log if step_of(entry) == "round.resealed"] == ["ETH-20261120-150000"]
+    assert {entry["compared_at"] for entry in log if step_of(entry) == "round.sealed"} == {"close"}
+    assert run_verify(record.site).exit_code == 0
+
+
+def test_a_round_that_leaves_the_rule_again_is_a_fault(record: Record) -> None:
+    record.play(hours(NOON, 3))
+    record.publish()
+    log = [json.loads(entry) for entry in entries(record)]
+    last = max(at for at, entry in enumerate(log) if step_of(entry) == "round.sealed")
+    del log[last]["compared_at"]
+
+    with pytest.raises(AuditError, match="people were compared with the forecast at the close before"):
+        take_all(Audit(), log)
+
+
+def test_a_second_seal_of_after_the_start_is_a_fault(record: Record) -> None:
+    record.play(hours(NOON, 3))
+    record.publish()
+    log = [json.loads(entry) for entry in entries(record)]
+    again = next(entry for entry in log if step_of(entry) == "round.resealed")
+    place = log.index(again)
+    log[place] = {**again, "round_id": "BTC-20261120-140000"}
+
+    with pytest.raises(AuditError, match="no open round that is sealed twice"):
+        take_all(Audit(), log)
 
 
 def test_a_tile_is_published_once_unless_the_site_was_lost(record: Record) -> None:

@@ -163,7 +163,9 @@ def test_what_voters_saved_is_made_again_from_their_ballots(tmp_path: Path) -> N
         store_tick(memory, inputs_at(now))
         subject = f"BTC-{datetime.fromtimestamp((now + HOUR) / 1000, UTC):%Y%m%d-%H0000}"
         said = [Vote(subject, by=0, chances=Chances(55, 30, 15)), Vote(subject, Prediction.BEARISH, by=1)]
-        votes = said[: 1 + hour % 2] + [Vote(subject, by=2, chances=Chances(20, 60, 20))] * (hour > 20)
+        votes = said[: 1 + hour % 2]
+        if hour > 20:
+            votes.append(Vote(subject, by=2, chances=Chances(20, 60, 20)))
         store_tick(
             memory, replace(inputs_at(now + MINUTE), ballots=tuple(vote.but(at_ms=now).file() for vote in votes))
         )

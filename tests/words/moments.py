@@ -68,9 +68,8 @@ Ten moments of a recorded market, then three whole reports, printed by
     python -m tests.words.moments --data DIR > docs/proof/moments.md
 
 "Untrue" is what the oracles of `tests/words` find against the raw closes, in every text on now and in the lesson of the
-hour before. The record of each is as long as the bars it was read from: fifteen days, of a fresh start what its name
-says, of a report ten weeks. The chances and the band of a lesson are the test's own; of the ranges that a report
-counts, those of Bitcoin alone were scored.
+hour before. Each record is of fifteen days, a report's of ten weeks. Chances and band of a lesson are the test's own;
+of a report's ranges those of Bitcoin alone were scored.
 """
 
 

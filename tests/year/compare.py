@@ -15,6 +15,7 @@ from tests.year.journal import Bought, Gap, Journal
 from tests.year.published import Published, Row, Sums, digest_of_log
 
 BAR_S: Final = 300
+CLOSING_MINUTES: Final = 10  # before votes close, in which the second seal is made
 VOTED_S: Final = 900  # after the seal the voters send their ballots
 SEAL_S: Final = 3_600  # a round is sealed when the one before it begins
 HORIZONS_S: Final = {"15m": 900, "1h": 3_600, "4h": 14_400, "24h": 86_400}
@@ -113,11 +114,37 @@ def _round(found: Comparison, name: str, kind: str, row: Row, other: Row) -> Non
             else:
                 found.same("forecast of a round", name, forecast, forecast_too)
             found.same("salt of a round", name, row[kind]["salt"], other[kind]["salt"])
+            _closing(found, name, row[kind], other[kind])
     if kind == "judged":
         for what in ("end_price", "change_bps"):
             found.same(f"{what} of a round", name, row[kind][what], other[kind][what])
         if in_time:
             found.same("outcome of a round", name, row[kind]["outcome"], other[kind]["outcome"])
+
+
+def _closing(found: Comparison, name: str, row: Row, other: Row) -> None:
+    """Compare what people are compared with: a fault in the last ten minutes leaves an older one, or none at all.
+
+    It is never one that the undisturbed year does not have: what was missed is not replaced.
+    """
+    closing = row.get("closing")
+    closing_too = other.get("closing")
+    if closing is None or closing_too is None:  # rounds from before the rule
+        found.same("rule of comparison", name, closing is None, closing_too is None)
+        return
+
+    start_s = unix(row["forecast"]["start"])
+    said, said_too = (_said_at_close(each) for each in (closing, closing_too))
+    if said == said_too:
+        found.equal["forecast at the close"] += 1
+    elif said is None:
+        found.fault(f"round {name} is compared at the close in the disturbed year alone")
+    else:
+        found.lacks("forecast at the close", name, [start_s - minute * 60 for minute in range(CLOSING_MINUTES + 1)])
+
+
+def _said_at_close(closing: Row) -> Any:
+    return None if closing["void_reason"] is not None else closing["forecast"]["probabilities"]
 
 
 def _in_doubt(forecast: Row, other: Row) -> bool:

@@ -40,6 +40,8 @@ def entries_of(hour: int) -> list[Row]:
     chances = dict(zip(("down", "neutral", "up"), CHANCES, strict=True))
     forecast = {"probabilities": chances, "base_rate": chances, "call": "up", "start": at(hour + 1)}
     locked: Row = {"forecast": forecast, "salt": f"salt {hour}", "previous_outcome": before, "ballots_sha256": "none"}
+    closing = {"commitment": "digest", "forecast": {"probabilities": chances}, "void_reason": None}
+    locked |= {"closing": closing}
     locked |= {"start_price": 100.0 + hour, "price_basis": "mid", "votes": {"up": hour}, "simulated_votes": {}}
     made: Row = {"probabilities": list(CHANCES), "base_rate": list(CHANCES), "previous_outcome": before, "call": "up"}
     made["ranges"] = {"1h": {"low_90": -1.0, "low_50": -0.5, "high_50": 0.5, "high_90": 1.0}}
@@ -101,7 +103,19 @@ def without_round(rows: list[Row]) -> None:
     scores["baselines"] = {name: shown[name] for name in ("base_rate", "persistence")}
 
 
+def close(rows: list[Row], **changed: Any) -> None:
+    """Change what a round's second seal says."""
+    locked = of_round(rows, "locked")
+    locked["closing"] = {**locked["closing"], **changed}
+
+
 PLANTED: Final[dict[str, tuple[Change, str]]] = {
+    "a forecast at the close": (
+        lambda rows: close(rows, forecast={"probabilities": {"down": 1.0}}),
+        "forecast at the close",
+    ),
+    "no forecast at the close": (lambda rows: close(rows, void_reason="missed"), "forecast at the close"),
+    "a rule of comparison": (lambda rows: of_round(rows, "locked").update(closing=None), "rule of comparison"),
     "an outcome": (lambda rows: of_round(rows, "resolved").update(outcome="BULLISH"), "outcome of a round"),
     "an end price": (lambda rows: of_round(rows, "resolved").update(end_price=1.0), "end_price of a round"),
     "a start price": (lambda rows: of_round(rows, "locked").update(start_price=1.0), "start_price of a round"),
