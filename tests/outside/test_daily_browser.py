@@ -15,7 +15,7 @@ import pytest
 from algosdk.encoding import encode_address
 
 from gateway.wire.algorand import KEY_BYTES
-from generator.arena.daily import published_question, score
+from generator.arena.daily import ASSET, published_question, score
 from generator.catalog.words import Prediction
 from generator.record.memory.exports import VoterRow
 from generator.site.files.voters import running_voters
@@ -50,10 +50,13 @@ def rows() -> list[VoterRow]:
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The pages of one release, and the files that their scripts read, as plain files."""
     folder = tmp_path_factory.mktemp("daily")
-    questions = [published_question(question) for question in (OPEN, LIVE, OVER, VOID)]
+    price = view().ctx.seen[ASSET].price
+    assert price is not None
+    asked = (replace(OPEN, base_price=round(price, -1)), LIVE, OVER, VOID)
+    questions = [published_question(question) for question in asked]
     files = {
         **Assets.load().files,
-        **Pages().render(replace(view(), ctx=seen(OPEN, LIVE, OVER, VOID))),
+        **Pages().render(replace(view(), ctx=seen(*asked))),
         **running_voters(rows(), "2026-11", "live", ()),
         "/arena/daily.json": json.dumps({"questions": questions}).encode(),
         "/api/teacher-lessons.php": json.dumps({"leaderboard": {"places": []}}).encode(),
@@ -150,7 +153,7 @@ def test_an_answer_of_before_has_its_result_by_three_scores(browser: Browser, or
     context.add_init_script(f"localStorage.setItem('emi-daily', JSON.stringify({json.dumps(KEPT)}))")
     page = opened(context, origin, "/arena/daily/")
 
-    mine, brain, usual = (f"{score(ends, 1.5):.3f}" for ends in (ENDS, OVER.brain, OVER.usual))
+    mine, brain, usual = (f"{score(ends, 1.5):.3f}" for ends in (ENDS, *OVER.compared))
     expect(page.locator("#daily-mine")).to_contain_text(f"Your score {mine}, the brain {brain}, a usual day {usual}")
     expect(page.locator("#daily-mine")).to_contain_text("outside your 50% range, outside your 90% range")
 
