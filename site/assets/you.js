@@ -205,6 +205,18 @@ function table(rows) {
   return made;
 }
 
+// The scoreboard has the ends of addresses; chances come before hits.
+function placeOf(address, leaderboard) {
+  const voter = `${address.slice(0, 6)}…${address.slice(-4)}`;
+  const [byChances, byHits] = [leaderboard?.by_score, leaderboard?.places].map((places) =>
+    places?.find((one) => one.voter === voter),
+  );
+  const found = byChances ?? byHits;
+  if (!found) return "No place yet";
+  const luck = found.beyond_luck ? "beyond luck" : "which may be luck";
+  return `Place ${found.place} by ${byChances ? "chances" : "hits"}, ${luck}`;
+}
+
 function shown(address, rows, list, place) {
   const rounds = rows.filter((row) => typeof row.came === "string");
   const given = rounds.filter((row) => row.score !== null);
@@ -237,7 +249,7 @@ function shown(address, rows, list, place) {
     );
   }
   const others = `${list.voters} ${list.voters === 1 ? "address has" : "addresses have"} a vote or answer that ended this month`;
-  texts.push(place ? `Place ${place.place} of the scoreboard; ${others}.` : `No place yet; ${others}.`);
+  texts.push(`${place}; ${others}.`);
 
   const parts = [facts, ...texts.map((text) => element("p", text))];
   if (given.length >= FEW) {
@@ -263,12 +275,7 @@ async function show(address) {
     const rows = await rowsOf(address, list);
     if (!rows.length) return say(state, `Nothing of ${address} has ended yet. A vote is added once its round has.`);
     const { leaderboard } = await fetched(TEACHER).catch(() => ({}));
-    shown(
-      address,
-      rows,
-      list,
-      leaderboard?.places?.find((one) => one.voter === address),
-    );
+    shown(address, rows, list, placeOf(address, leaderboard));
   } catch {
     say(state, "The record cannot be read now. Try again once you are online.");
   }

@@ -455,14 +455,14 @@ def test_the_arena_shows_patterns_and_places_of_the_published_lessons() -> None:
     for row, published in zip(places, lessons["leaderboard"]["places"], strict=True):
         hit, above = published["hit"], published["above_likeliest"]
         assert row["Right"].startswith(f"{hit['percent']:.1f}% of {hit['n']} (95% interval")
-        assert row["Above the likeliest"] == f"{100 * above['value']:+.1f}%"
-        assert row["95% interval"] == f"{100 * above['low']:+.1f} to {100 * above['high']:+.1f}%"
+        assert row["Above the likeliest"] == f"{100 * above['value']:+.1f}%".replace("-", MINUS)
+        assert row["95% interval"] == f"{100 * above['low']:+.1f} to {100 * above['high']:+.1f}%".replace("-", MINUS)
         assert row["Luck of the best"] == f"{100 * published['luck']:+.1f}%"
     for row, published in zip(by_score, lessons["leaderboard"]["by_score"], strict=True):
         saved = published["brier_saved"]
         assert row["Votes"] == str(published["n"])
-        assert row["Saved"] == f"{saved['value']:+.3f}"
-        assert row["95% interval"] == f"{saved['low']:+.3f} to {saved['high']:+.3f}"
+        assert row["Saved"] == f"{saved['value']:+.3f}".replace("-", MINUS)
+        assert row["95% interval"] == f"{saved['low']:+.3f} to {saved['high']:+.3f}".replace("-", MINUS)
         assert row["Luck of the best"] == f"{published['luck']:+.3f}"
 
 

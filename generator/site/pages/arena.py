@@ -12,7 +12,7 @@ from generator.arena.scoring import brier
 from generator.arena.voters import burst_shares, record_shares
 from generator.catalog.formats import chance_percent
 from generator.catalog.text import figures
-from generator.catalog.text.figures import band, count, percent, price, signed_bps
+from generator.catalog.text.figures import band, count, minus, percent, price, signed_bps
 from generator.catalog.text.labels import NO_CALL, OUTCOME
 from generator.catalog.words import Call, Prediction
 from generator.compose.rounds import (
@@ -207,8 +207,8 @@ def _hit_place(place: LeaderboardPlace) -> Place:
         voter=place.voter,
         right=in_full(place.hit),
         rounds=place.rounds,
-        above=f"{100 * above.value:+.1f}%",
-        between=f"{100 * (above.low or 0):+.1f} to {100 * (above.high or 0):+.1f}%",
+        above=minus(f"{100 * above.value:+.1f}%"),
+        between=minus(f"{100 * (above.low or 0):+.1f} to {100 * (above.high or 0):+.1f}%"),
         luck=f"{100 * place.luck:+.1f}%",
         marks=_marks(place),
     )
@@ -222,8 +222,8 @@ def _score_place(place: ScorePlace) -> ScoreRow:
         voter=place.voter,
         votes=place.n,
         rounds=place.rounds,
-        saved=f"{saved.value:+.3f}",
-        between=f"{saved.low or 0:+.3f} to {saved.high or 0:+.3f}",
+        saved=minus(f"{saved.value:+.3f}"),
+        between=minus(f"{saved.low or 0:+.3f} to {saved.high or 0:+.3f}"),
         luck=f"{place.luck:+.3f}",
         marks=_marks(place),
     )
