@@ -24,6 +24,7 @@ from generator.release.values import FIRST_GENERATION
 from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.site.files.background import BackgroundFiles, Renewed, StaticFiles, TickFiles
+from generator.site.files.downloads import published_downloads
 from generator.site.files.pictures import PICTURES, Drawing, Pictures
 from tests.support.builders import full_context
 from tests.support.clock import ManualClock
@@ -131,6 +132,49 @@ def test_after_the_bootstrap_a_reading_comes_first_and_what_takes_long_next(tmp_
     assert seen == [[False, False], [True, True]]
     assert sums[0] == b"of nothing\n"
     assert len(sums[1].splitlines()) > 1
+
+
+def test_a_start_takes_the_published_record_and_the_next_release_reads_it_again(tmp_path: Path) -> None:
+    seen: list[tuple[bytes, bytes]] = []
+
+    def of_record() -> tuple[bytes, bytes]:
+        return site(tmp_path, "track-record/hourly.csv"), site(tmp_path, "track-record/SHA256SUMS")
+
+    async def work() -> None:
+        async with generator(tmp_path) as (app, clock):
+            await minutes(app, clock, 2)
+            seen.append(of_record())
+        later = ManualClock(clock.now() + timedelta(hours=2))
+        async with opened(tmp_path, later, hours=0) as app:
+            app.publisher.background = BackgroundFiles(
+                app.record.memory, app.publisher.last_good, static=no_openapi, draw=two_pictures
+            )
+            for _ in range(2):
+                await minutes(app, later, 1)
+                seen.append(of_record())
+
+    asyncio.run(work())
+
+    before, first, second = seen
+    assert first == before
+    assert second != before
+    assert len(second[0]) > 0
+    assert f"{hashlib.sha256(second[0]).hexdigest()}  hourly.csv" in second[1].decode()
+
+
+def test_without_one_published_file_the_record_is_read_at_the_start(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with generator(tmp_path) as (app, clock):
+            await minutes(app, clock, 2)
+            exports = app.record.memory.exports()
+            shown = app.publisher.releases.shown
+
+            whole = published_downloads(exports, shown)
+            assert whole is not None
+            assert whole.files["/track-record/hourly.csv"] == site(tmp_path, "track-record/hourly.csv")
+            assert published_downloads(exports, lambda paths: shown(set(paths) - {"/track-record/hourly.csv"})) is None
+
+    asyncio.run(work())
 
 
 def test_the_first_tick_after_an_outage_over_a_month_s_end_closes_no_month(tmp_path: Path) -> None:

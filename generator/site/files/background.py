@@ -16,7 +16,7 @@ from generator.catalog.discovery import DISCOVERY_FILES, OPENAPI_SLICES
 from generator.catalog.durations import DAY_MS, WEEK_MS
 from generator.catalog.formats import moment
 from generator.catalog.links import OPENAPI_FILES, OPENAPI_JSON, OPENAPI_YAML, WEEKS
-from generator.catalog.words import RoundPhase
+from generator.catalog.words import RoundPhase, SourceMode
 from generator.compose.body import Body, encode
 from generator.compose.context import Site
 from generator.compose.free import FreeBodies
@@ -24,7 +24,7 @@ from generator.compose.tick import Tick
 from generator.record.memory.store import Memory
 from generator.release.last_good import Kind, LastGoodFiles
 from generator.site.files.discovery import as_example, discovery
-from generator.site.files.downloads import RUNNING, Downloads, downloads, month_of
+from generator.site.files.downloads import RUNNING, Downloads, downloads, month_of, published_downloads
 from generator.site.files.feeds import asset_feeds
 from generator.site.files.history import FILES, Histories, histories
 from generator.site.files.pictures import PICTURES, Drawing, Pictures, drawings, pictures
@@ -242,9 +242,8 @@ class BackgroundFiles:
         )
         yield _Job(
             self._downloads,
-            # The first close no month, for a tick may wait for them: that takes as long as the month has rounds.
             key=(self._record_state(tick, at), is_first),
-            make=lambda: downloads(self._memory.exports(), mode, at, closes=not is_first),
+            make=lambda: self._first_downloads(mode, at) if is_first else downloads(self._memory.exports(), mode, at),
             may_follow=True,
         )
         # Once a day, and an hour later, when the last hours of a week are judged.
@@ -268,6 +267,13 @@ class BackgroundFiles:
 
         news = asset_feeds(context.site, context.observation.mode, tick.rounds, tick.due, moment(now_ms))
         return replace(drawn, files={**drawn.files, **news})
+
+    def _first_downloads(self, mode: SourceMode, at: datetime) -> Downloads:
+        """Take what is published, and close no month: a tick waits, and that takes as long as the month has rounds."""
+        exports = self._memory.exports()
+        # Readers had the record until now; the next release has what was added since.
+        published = published_downloads(exports, self._last_good.last)
+        return published or downloads(exports, mode, at, closes=False)
 
     def _make_weeks(self, now_ms: int) -> tuple[Week, ...]:
         """Explain the running week and those before it."""

@@ -7,7 +7,7 @@ Which files hold a month is noted in the memory once they are published.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -86,8 +86,7 @@ def downloads(
         MemoryUnreadable: the record cannot be read.
         PublishError: a file would be larger than `max_bytes`.
     """
-    months_noted = exports.notes().items()
-    noted = {month: [RecordFile(**row) for row in read_json(text)] for month, text in sorted(months_noted)}
+    noted = _noted(exports)
     current = month_of(at)
     months_over = _months_until(exports.first_ms(), current)
     unfinished = [month for month in months_over if not _is_complete(exports, noted, month)]
@@ -114,6 +113,26 @@ def downloads(
         if len(data) > max_bytes:
             raise PublishError(f"{path} is larger than {max_bytes} bytes")
     return Downloads(files, once, notes, months)
+
+
+def published_downloads(exports: Exports, shown: Callable[[Collection[str]], Mapping[str, bytes]]) -> Downloads | None:
+    """Return what readers have of the record; None where a file is missing, and the record has to be read.
+
+    Args:
+        exports: asked for the months that are over alone.
+        shown: gives those of some paths that are published.
+    """
+    # With the packed forms, which no tick makes of them.
+    files = shown([path + ending for path in RUNNING for ending in ("", ".gz", ".br")])
+    if not files.keys() >= set(RUNNING):
+        return None
+    return Downloads(files, months=tuple(file for files_of in _noted(exports).values() for file in files_of))
+
+
+def _noted(exports: Exports) -> dict[str, list[RecordFile]]:
+    """Return the files of each month that is over, oldest first."""
+    notes = sorted(exports.notes().items())
+    return {month: [RecordFile(**row) for row in read_json(text)] for month, text in notes}
 
 
 def no_downloads(mode: SourceMode) -> Downloads:
