@@ -21,6 +21,7 @@ from generator.catalog.assets import ASSETS
 from generator.catalog.discovery import (
     DISCOVERY_FILES,
     FEEDS,
+    NOW_FILES,
     OPENAPI_SLICES,
     PAGES,
     SHARE_PICTURE,
@@ -33,10 +34,12 @@ from generator.catalog.links import (
     BUYER_PAGES,
     DOCS_INDEX,
     HISTORY_CSV,
+    NOW_JSON,
     RECEIPT_KEYS,
     SAMPLE_REPORT,
     STATUS_JSON,
     asset_path,
+    now_path,
     reasoning_path,
 )
 from generator.catalog.products import PRODUCTS
@@ -183,6 +186,8 @@ def each_path() -> Rows:
     yield from ((f"`{row.sample}`", f"A day-old {row.title}, free") for row in PRODUCTS)
     yield f"`{SAMPLE_REPORT}`", "The human report's sample under its first address"
     yield f"`{STATUS_JSON}`", "How fresh each source is, ticks published and failed"
+    yield f"`{NOW_JSON}`", NOW_FILES[0].purpose
+    yield f"`{now_path('<asset>')}`", "The same of one asset"
     yield from ((f"`{row.path}`", row.purpose) for row in (*DISCOVERY_FILES, *OPENAPI_SLICES))
     yield f"`{RECEIPT_KEYS}`", "Keys that sign receipts (did:web), where there are any"
     yield "`/log/witnessed.txt`", "Sizes of the newest heads of the log that witnesses signed, the newest first"

@@ -40,7 +40,7 @@ ENVELOPE: Final = frozenset(
      "changed_since_last_tick", "horizon_minutes", "reliability", "version"}
 )  # fmt: skip
 # One fact however many numbers it takes.
-WHOLE: Final = frozenset({"ladder", "charts", "plots"})
+WHOLE: Final = frozenset({"ladder", "charts", "plots", "paths", "differences"})
 _HORIZON_NAMES: Final = {
     **{name: name for name in HORIZONS},
     "minutes_15": "15m",

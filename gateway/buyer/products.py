@@ -41,6 +41,9 @@ _RECORD: Final = ProductPart(
     "hits and misses with the interval, Brier score against simple rules, and calibration",
 )
 _MONTH: Final = (
+    ProductPart(
+        "joint", "Together", "how far a portfolio and each two coins may move, by moves that came together, and paths"
+    ),
     ProductPart("ladder", "Ladder", "chances of moves beyond several levels, at the end and on the way"),
     ProductPart("day_ahead", "Day ahead", "the usual move of each of the next 24 hours, with its interval"),
     ProductPart("pairs", "Pairs", "how each two coins moved together, and which one moves first"),
@@ -62,6 +65,7 @@ FLOWS: Final[tuple[Flow, ...]] = (
             ProductPart("question", "A question", "to think about"),
             ProductPart("assets", "Coin by coin", "each coin's day by its own measure"),
             ProductPart("levels", "Levels", "chances of moves of Bitcoin beyond each of several levels, by horizon"),
+            ProductPart("together", "Together", "how far all coins in equal parts may move, and the best and worst"),
             ProductPart("plots", "Plots", "drawn from numbers that come with the report"),
         ),
     ),

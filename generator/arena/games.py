@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from generator.arena import holds
+from generator.arena import holds, joint
 from generator.arena.daily import DailyState, play_daily
 from generator.arena.hourly import HourState, play_hours
 from generator.arena.ladders.play import LadderState, play_ladders
@@ -13,7 +13,7 @@ from generator.arena.sealed import Sealed, SealedState
 ROUNDS: Final = "rounds"
 HOURS: Final = "hours"
 
-SEALED: Final[tuple[Sealed, ...]] = (holds.GAME,)
+SEALED: Final[tuple[Sealed, ...]] = (holds.GAME, joint.GAME)
 """Games of one life and one store: what they seal are claims."""
 
 

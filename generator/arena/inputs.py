@@ -11,6 +11,7 @@ from generator.arena.outcome import PricePoint
 from generator.arena.scores import published_triple
 from generator.arena.state import RegimeRow
 from generator.brain.forecast import Forecast
+from generator.brain.joint import Joint
 from generator.catalog.text.lessons import HoursOnRecord
 from generator.values.ranges import RangeForecast
 from generator.values.rounds import Triple
@@ -47,6 +48,7 @@ class PlayInputs:
     """The same as `forecast`, in a band that was fixed before, in basis points."""
     ranges: Mapping[str, Mapping[str, RangeForecast]] = field(default_factory=dict)  # by asset and horizon
     usual_day: float | None = None  # median size of Bitcoin's moves over a day, as a fraction; for the daily question
+    joint: Joint | None = None  # how the assets may move together
     ladders: Mapping[str, Any] | None = None  # what is said of the ladders now, as it is sealed
     reached: Callable[[str, int, int], tuple[float, float] | None] = lambda _asset, _since, _until: None
     """The highest and lowest price of an asset in bars between two wall times; None where a bar is not known."""

@@ -39,6 +39,7 @@ STEPS: Final[Mapping[RoundPhase, tuple[str, tuple[str, ...]]]] = {
     RoundPhase.VOID: ("void", ("void_reason",)),
 }
 OPENED: Final = ("forecast", "salt")
+UNSCORED: Final = "what was sealed cannot be scored by what was seen"
 
 
 class Seal(NamedTuple):
@@ -140,8 +141,8 @@ class Sealed:
     """What the tick says of a horizon, None where nothing."""
     see: Callable[[PlayInputs, str], tuple[Seen | None, str | None]]
     """What is seen at the `start` or `end` of a span, or why nothing is."""
-    score: Callable[[Content, Seen, Seen], Scores]
-    """A content against what was seen at start and end; an audit calls it again."""
+    score: Callable[[Content, Seen, Seen], Scores | None]
+    """A content against what was seen at start and end, None where too little was; an audit calls it again."""
     reveal: RoundPhase = RoundPhase.LIVE
     """The phase in which what is sealed is opened: at its start, or RESOLVED, at its end."""
 
@@ -197,6 +198,8 @@ class Sealed:
         if seen is None or claim.at_start is None:
             return claim.voided(reason)
         scores = self.score(claim.content, claim.at_start, seen)
+        if scores is None:
+            return claim.voided(UNSCORED)
         return replace(claim, phase=RoundPhase.RESOLVED, at_end=seen, scores=scores)
 
     def _seen(self, inputs: PlayInputs, what: str, due_ms: int) -> tuple[Seen | None, str]:

@@ -135,6 +135,8 @@ class _Assembly:
         self.ladder = measures.ladders(now)
         self.partition = measures.partitions(now)
         self.reach = measures.reach(now)
+        self.has_range = self.fresh & (self.seen >= RANGE_BARS) & (now.doubt < SILENT)
+        self.joint = measures.joint_scenarios(now, self.has_range)
         self.market_week, self.facts = self.past.facts(t_ms, log_close, measures.closes)
         self.baselines = self.past.baselines(measures.volatility.variance[1])
 
@@ -171,6 +173,7 @@ class _Assembly:
             learning=LearningReading(resolved=learned, status="learning" if learned else "idle"),
             market=self._market(),
             limitations=self._market_limits(),
+            joint=self.joint,
         )
 
     def _market(self) -> MarketFacts:
@@ -194,7 +197,7 @@ class _Assembly:
         fresh = self.fresh[column]
         has_hour = fresh and self.seen[column] >= HOUR_BARS
         has_outlook = fresh and self.seen[column] >= MIN_BARS
-        has_range = fresh and self.seen[column] >= RANGE_BARS and self.doubt[column].share < SILENT
+        has_range = bool(self.has_range[column])
 
         forecast = self.forecast[column]
         call = forecast.call if forecast else Call.NONE
@@ -216,6 +219,7 @@ class _Assembly:
             vote=pressure.vote,
             pressure=pressure,
             volatility=volatility,
+            side=SIDES[int(self.measures.side.side[column])] if fresh else MarketSide.UNKNOWN,
             outlook=VolatilityOutlook(*self.sigma[:, column].tolist()) if has_outlook else None,
             ranges=_ranges(self.reach[:, column].tolist()) if has_range else None,
             baselines=self.baselines[column] if has_range else None,

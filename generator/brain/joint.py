@@ -7,6 +7,7 @@ Barone-Adesi, Giannopoulos and Vosper, 1999). Which way the market goes is not k
 and with every sign turned. Nothing is drawn by lot and nothing is fitted, so anyone who has the rows gets the same.
 """
 
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import ClassVar, Final, NamedTuple
 
@@ -32,6 +33,8 @@ MANY: Final = 3
 """Assets whose large moves at once are one event."""
 LARGE: Final = 1.5
 """Sigmas from which on a move is large."""
+PATHS: Final = 40
+"""Scenarios that are published of each horizon."""
 _QUANTILES: Final = (0.05, 0.25, 0.75, 0.95)
 _HOURS: Final = np.array([HORIZONS[name].minutes // 60 for name in TOGETHER])
 _LONGEST: Final = int(_HOURS[-1])
@@ -97,11 +100,68 @@ class Scenario(NamedTuple):
     many: float  # chance that `MANY` assets or more move that far or farther
 
 
-class Joint(NamedTuple):
-    """The scenarios of one moment."""
+class Joint(Mapping[str, Scenario]):
+    """The scenarios of one moment by horizon (`TOGETHER`, without those of too few hours), each made when asked for."""
 
-    assets: tuple[str, ...]
-    horizons: dict[str, Scenario]  # by `TOGETHER`, without those of too few rows
+    __slots__ = ("_doubt", "_made", "_rows", "_sigma", "assets", "hour")
+
+    def __init__(
+        self, assets: tuple[str, ...], rows: Mapping[str, FloatArray], sigma: FloatArray, doubt: FloatArray, hour: int
+    ) -> None:
+        """Take what scenarios are made from.
+
+        Args:
+            assets: those that they are of.
+            rows: moves over their sigma by horizon, (n, assets), all known.
+            sigma: of today, (3, assets).
+            doubt: share of it in each asset, (assets,).
+            hour: number of the last full hour, since 1970.
+        """
+        self.assets = assets
+        self.hour = hour
+        self._rows = rows
+        self._sigma = sigma
+        self._doubt = doubt
+        self._made: dict[str, Scenario] = {}
+
+    def __getitem__(self, horizon: str) -> Scenario:
+        """Return what is said of a horizon; KeyError of one that is not there."""
+        if horizon not in self._made:
+            rows = self._rows[horizon]
+            made = scenario(rows, self._sigma_of(horizon), self._sigma[TOGETHER.index(horizon)])
+            shorter = [name for name in self._rows if TOGETHER.index(name) < TOGETHER.index(horizon)]
+            self._made[horizon] = _nested(self[shorter[-1]], made) if shorter else made
+        return self._made[horizon]
+
+    def __iter__(self) -> Iterator[str]:
+        """Give the horizons, the shortest first."""
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        """Return how many horizons there are."""
+        return len(self._rows)
+
+    def apart(self, horizon: str) -> tuple[MoveRange, float]:
+        """Return what the same moves of each asset say of the portfolio, and of many at once, if they were independent.
+
+        The order in which they are put together follows from the hour.
+        """
+        rng = np.random.default_rng(self.hour)
+        paths = rng.permuted(paths_of(self._rows[horizon], self._sigma_of(horizon)), axis=0)
+        [portfolio] = ends_of(paths.mean(axis=1, keepdims=True)).tolist()
+        return MoveRange(*portfolio), many_of(paths, np.array(self[horizon].large))
+
+    def paths(self, horizon: str) -> FloatArray:
+        """Return `PATHS` scenarios of a horizon, percent, (paths, assets): hours as far apart as can be, either way.
+
+        Which ones follows from the hour, so that anyone who has the rows gets the same.
+        """
+        rows = self._rows[horizon]
+        places = (self.hour + np.arange(PATHS // 2) * len(rows) // (PATHS // 2)) % len(rows)
+        return paths_of(rows[places], self._sigma_of(horizon))
+
+    def _sigma_of(self, horizon: str) -> FloatArray:
+        return wider(self._sigma[TOGETHER.index(horizon)], self._doubt)
 
 
 def joint(
@@ -116,22 +176,17 @@ def joint(
         doubt: share of it in each asset, which widens its moves as it does its range, (assets,).
         known: True where an asset has a range, (assets,).
     """
-    long_known = np.isfinite(moves.hours).all(axis=1).sum(axis=0) >= FEWEST_ROWS
-    columns = known & long_known
+    has_enough = np.isfinite(moves.hours[:, 0]).sum(axis=0) >= FEWEST_ROWS
+    columns = known & has_enough
     assets = tuple(name for name, is_in in zip(names, columns.tolist(), strict=True) if is_in)
     if len(assets) < FEWEST_ASSETS:
         return None
 
-    horizons: dict[str, Scenario] = {}
-    shorter: Scenario | None = None
-    for horizon, name in enumerate(TOGETHER):
-        rows = moves.rows(horizon, columns)
-        if len(rows) < FEWEST_ROWS:
-            continue
-        expected = sigma[_PLACES[horizon], columns]
-        shorter = _nested(shorter, scenario(rows, wider(expected, doubt[columns]), expected))
-        horizons[name] = shorter
-    return Joint(assets, horizons) if horizons else None
+    every = {name: moves.rows(horizon, columns) for horizon, name in enumerate(TOGETHER)}
+    rows = {name: of_horizon for name, of_horizon in every.items() if len(of_horizon) >= FEWEST_ROWS}
+    if not rows:
+        return None
+    return Joint(assets, rows, sigma[_PLACES][:, columns], doubt[columns], int(moves.hour[0]))
 
 
 def scenario(rows: FloatArray, sigma: FloatArray, usual: FloatArray | None = None) -> Scenario:

@@ -102,7 +102,7 @@ def ladders(
     >>> size = EDGES / EDGES[-1]
     >>> [first] = ladders(np.full((4, 1), 0.01), [MoveLaw(size, size, size)] * 4)
     >>> first["24h"][-1].end  # ten percent is about ten sigmas of twelve
-    SideChances(above=0.1029, below=0.061, either=0.1639, at_most=False, at_least=False)
+    SideChances(above=0.1029, below=0.061, either=0.1639)
     """
     chances = ladder_chances(sigma, laws)
     if usual is not None and doubt is not None and np.count_nonzero(doubt):
@@ -113,15 +113,16 @@ def ladders(
 def ladder_chances(sigma: FloatArray, laws: Laws) -> FloatArray:
     """Return the chances of every level, before they are rounded; arguments as for `ladders`.
 
-    A level is touched over a horizon no less likely than over the shorter one.
+    A level is passed over a horizon no less likely than over the shorter one, at the end as on the way.
 
     Returns:
         Of the end and of the way to it: above, below and either, (2, 3, 4 horizons, 4 levels, assets).
     """
     chances = level_chances(_LEVELS[..., None], sigma[:, None], laws)
-    touch = chances[1]
     for horizon, (shorter, here) in enumerate(_SHARED, 1):
-        touch[:, horizon, here] = np.maximum(touch[:, horizon, here], touch[:, horizon - 1, shorter])
+        before = chances[:, :, horizon - 1, shorter]
+        chances[:, :, horizon, here] = np.maximum(chances[:, :, horizon, here], before)
+    chances[0, 2] = chances[0, 0] + chances[0, 1]
     return chances
 
 
@@ -225,8 +226,4 @@ def _beyond(laws: FloatArray, sizes: FloatArray) -> FloatArray:
 def _sides(chances: FloatArray) -> list[list[SideChances]]:
     """Return chances as they are published, (levels, 2), from (2, 3, levels)."""
     held = np.round(np.clip(chances, LEAST, 1.0 - LEAST), _DECIMALS)
-    at_most = chances.min(axis=1) < LEAST
-    at_least = chances.max(axis=1) > 1.0 - LEAST
-    columns = (*held.swapaxes(0, 1), at_most, at_least)
-    by_level = zip(*(column.T.tolist() for column in columns), strict=True)
-    return [[SideChances(*side) for side in zip(*level, strict=True)] for level in by_level]
+    return [[SideChances(*side) for side in level] for level in held.transpose(2, 0, 1).tolist()]

@@ -372,7 +372,7 @@ class Measures:
         return ladders(sigma, laws, self.outlook.usual(self.volatility), doubt)
 
     def partitions(self, now: ForecastInputs | None = None) -> Columns[Partition | None]:
-        """Return what the next four hours of each asset may bring; None where its usual move is unknown."""
+        """Return what the next four hours of each asset may bring; None where its middle third is unknown."""
         sigma, laws, doubt = now or self.now()
         band = self.past().band(PARTITION_MINUTES)
         return partitions(band, sigma[_PARTITION], laws[_PARTITION], self.outcomes.rates(_PARTITION), doubt)

@@ -8,6 +8,7 @@ from generator.brain.derivatives import Pressure
 from generator.brain.evidence import Evidence
 from generator.brain.facts import AssetWeek, MarketWeek
 from generator.brain.forecast import Forecast
+from generator.brain.joint import Joint
 from generator.brain.ladder import Ladder, Partition
 from generator.catalog.text.happened import MarketFacts
 from generator.catalog.words import (
@@ -89,6 +90,7 @@ class AssetReading:
     vote: DerivativesVote
     pressure: Pressure  # what the derivatives word and vote rest on
     volatility: VolatilityWord
+    side: MarketSide  # of its last 24 hours
     outlook: VolatilityOutlook | None
     ranges: dict[str, MoveRange] | None  # by horizon: 15m, 1h, 4h, 24h
     baselines: dict[str, float] | None  # sigma of a 5-minute bar by last_hour, last_day, ewma, as a fraction
@@ -151,3 +153,4 @@ class BrainReading:
     learning: LearningReading
     market: MarketFacts  # by closed bars: what sentences are made of
     limitations: tuple[str, ...] = ()  # what is missing
+    joint: Joint | None = None  # how the assets may move together

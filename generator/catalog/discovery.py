@@ -173,6 +173,19 @@ DISCOVERY_FILES: Final = (
 )
 
 
+# The market now, in one small file and for each asset; they change every minute.
+NOW_FILES: Final = (
+    PublicFile(
+        links.NOW_JSON,
+        "application/json",
+        "The market now in under 1,000 tokens: prices, ranges, chances, question",
+    ),
+    *(
+        PublicFile(links.now_path(asset), "application/json", f"The same of {name} alone")
+        for asset, name in ASSET_NAMES.items()
+    ),
+)
+
 _NAMED: Final = (
     *(file.path for file in (*DOWNLOADS, *DISCOVERY_FILES, *OPENAPI_SLICES)),
     *(feed.path for feed in FEEDS),
@@ -184,7 +197,13 @@ LASTING_JSON: Final = frozenset(
 )  # fmt: skip
 # Every file of a release that is JSON; one that is not here is not published. Immutable files are checked elsewhere.
 JSON_FILES: Final = frozenset(
-    {*(row.path for row in ENDPOINTS), *map(links.reasoning_path, ASSETS), links.STATUS_JSON, *LASTING_JSON}
+    {
+        *(row.path for row in ENDPOINTS),
+        *map(links.reasoning_path, ASSETS),
+        links.STATUS_JSON,
+        *(file.path for file in NOW_FILES),
+        *LASTING_JSON,
+    }
 )
 
 

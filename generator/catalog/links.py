@@ -12,6 +12,7 @@ SKILL: Final = "/SKILL.md"
 ARD: Final = "/.well-known/ard.json"
 AI_CATALOG: Final = "/.well-known/ai-catalog.json"  # where earlier drafts of ARD look
 STATUS_JSON: Final = "/status.json"
+NOW_JSON: Final = "/now.json"  # the market now in one small file, for programs that pay by the word
 ROUNDS_JSON: Final = "/arena/rounds.json"
 ROUNDS_PUBLISHED: Final = 500  # finished rounds in it at most, the newest
 SAMPLE_REPORT: Final = "/sample-report.json"  # the report's sample under its first address
@@ -72,6 +73,11 @@ def doc_address(name: str) -> str:
 def asset_path(asset: str) -> str:
     """Return the path of one asset's page."""
     return f"/asset/{asset.lower()}/"
+
+
+def now_path(asset: str) -> str:
+    """Return the same of one asset."""
+    return f"/now/{asset}.json"
 
 
 def asset_feed(asset: str) -> str:

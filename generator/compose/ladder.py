@@ -1,6 +1,6 @@
 """The ladder, the partition, and what the kept month says of hours and pairs: parts of the paid answers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from pydantic import Field
@@ -16,8 +16,7 @@ from generator.compose.body import Body
 from generator.compose.context import TickContext
 from generator.compose.inputs import has_a_month, reading_of
 from generator.market.bars import BarFrame
-from generator.values.chances import Probabilities, SideChances
-from generator.values.published import is_false
+from generator.values.chances import Probabilities
 from generator.values.ranges import RangesOfWeek
 
 _HOURS: Final = 24
@@ -26,18 +25,24 @@ PAIRS: Final = "How each two assets moved together over the kept month; empty wi
 LAST_WEEK: Final = "Asset symbol to how its ranges of the last seven days held, by horizon; only where one was judged."
 
 
-class LadderLevel(Body):
-    """One level of a ladder."""
+class LadderChances(Body):
+    """How likely one asset moves beyond each level of a horizon, in the order of its levels.
 
-    level_percent: float = Field(description="The move from the price now, percent.")
-    end: SideChances = Field(description="That the price lies beyond it at the end of the horizon.")
-    touch: SideChances = Field(description="That the high or low of a 5-minute bar lies beyond it before the end.")
-    rare: bool = Field(
-        default=False,
-        exclude_if=is_false,
-        description="Only where true: on fewer than 30 days of the kept record a move went beyond it, so its record is "
-        "pooled with the next lower level's.",
-    )
+    0.001 stands for that or less, 0.999 for that or more.
+    """
+
+    end_above: tuple[float, ...] = Field(description="That the price ends above the level, 0..1.")
+    end_below: tuple[float, ...] = Field(description="That it ends below it, on the other side, 0..1.")
+    end_either: tuple[float, ...] = Field(description="One or the other, 0..1.")
+    touch_above: tuple[float, ...] = Field(description="That the high of a 5-minute bar lies above it before, 0..1.")
+    touch_below: tuple[float, ...] = Field(description="That a low lies below it, on the other side, 0..1.")
+    touch_either: tuple[float, ...] = Field(description="One or the other, 0..1.")
+
+
+class LadderLevels(LadderChances):
+    """One horizon of one asset, with its levels."""
+
+    levels_percent: tuple[float, ...] = Field(description="Moves from the price now, either way, percent.")
 
 
 class LadderBlock(Body):
@@ -45,9 +50,16 @@ class LadderBlock(Body):
 
     text: str = Field(description="How to read it.")
     record: str = Field(description="How long its record is, and whether that is live or a backtest.")
-    assets: dict[str, dict[str, tuple[LadderLevel, ...]] | None] = Field(
-        description="Asset symbol to its levels by horizon (15m, 1h, 4h, 24h), the smallest first; null without a "
-        "reading."
+    levels_percent: dict[str, tuple[float, ...]] = Field(
+        description="Horizon (15m, 1h, 4h, 24h) to its moves from the price now, either way, percent, ascending."
+    )
+    rare_percent: dict[str, tuple[float, ...]] = Field(
+        description="Horizon to its rare levels: on fewer than 30 days of the kept record a move went beyond one, so "
+        "its record is pooled with the next lower level's."
+    )
+    assets: dict[str, dict[str, LadderChances] | None] = Field(
+        description="Asset symbol to its chances by horizon, in the order of levels_percent; null without a reading. "
+        "A longer horizon's is at least a shorter one's, a farther level's at most a nearer one's."
     )
 
 
@@ -62,7 +74,7 @@ class PartitionShares(Body):
 class AssetPartition(Body):
     """The next four hours of one asset in three parts of which one happens."""
 
-    usual_move_percent: float = Field(
+    middle_third_percent: float = Field(
         description="Half-width of the middle third of moves over four hours, either way, percent: 0.6386 of the "
         "median size of the last week's moves, within which about one move in three ends."
     )
@@ -114,8 +126,16 @@ class PairRow(Body):
 
 def ladder(ctx: TickContext) -> LadderBlock:
     """Compose the ladder of every asset."""
+    rare = ctx.arena.rare_levels
     return LadderBlock(
-        text=texts.HOW_TO_READ, record=ladder_record(ctx), assets={asset: asset_ladder(ctx, asset) for asset in ASSETS}
+        text=texts.HOW_TO_READ,
+        record=ladder_record(ctx),
+        levels_percent={name: horizon.levels for name, horizon in HORIZONS.items()},
+        rare_percent={
+            name: tuple(level for level in horizon.levels if (name, level) in rare)
+            for name, horizon in HORIZONS.items()
+        },
+        assets={asset: asset_ladder(ctx, asset) for asset in ASSETS},
     )
 
 
@@ -141,24 +161,32 @@ def partition_record(ctx: TickContext) -> str:
     return texts.NO_RECORD
 
 
-def asset_ladder(ctx: TickContext, asset: str) -> dict[str, tuple[LadderLevel, ...]] | None:
+def asset_ladder(ctx: TickContext, asset: str) -> dict[str, LadderChances] | None:
     """Compose the ladder of one asset by horizon; None without a reading."""
     read = reading_of(ctx, asset)
     if read is None or read.ladder is None:
         return None
+    return {horizon: LadderChances(**_columns(levels)) for horizon, levels in read.ladder.items()}
+
+
+def asset_levels(ctx: TickContext, asset: str) -> dict[str, LadderLevels] | None:
+    """Compose the same with the levels next to their chances."""
+    chances = asset_ladder(ctx, asset)
+    if chances is None:
+        return None
     return {
-        horizon: tuple(_level(level, is_rare=(horizon, level.level) in ctx.arena.rare_levels) for level in levels)
-        for horizon, levels in read.ladder.items()
+        horizon: LadderLevels(levels_percent=HORIZONS[horizon].levels, **columns.as_fields())
+        for horizon, columns in chances.items()
     }
 
 
-def _level(level: brain_ladder.LevelChances, *, is_rare: bool) -> LadderLevel:
-    return LadderLevel(
-        level_percent=level.level,
-        end=level.end,
-        touch=level.touch,
-        rare=is_rare,
-    )
+def _columns(levels: Sequence[brain_ladder.LevelChances]) -> dict[str, tuple[float, ...]]:
+    """Return the chances of some levels by what they are of."""
+    return {
+        f"{kind}_{side}": tuple(getattr(getattr(level, kind), side) for level in levels)
+        for kind in ("end", "touch")
+        for side in ("above", "below", "either")
+    }
 
 
 def partition(ctx: TickContext) -> PartitionBlock:
@@ -180,7 +208,7 @@ def asset_partition(ctx: TickContext, asset: str) -> AssetPartition | None:
         return None
     part = read.partition
     return AssetPartition(
-        usual_move_percent=fixed(100 * part.band, 4) or 0.0,
+        middle_third_percent=fixed(100 * part.band, 4) or 0.0,
         chances=_shares(part.chances),
         base_rates=_shares(part.base_rate),
     )

@@ -30,6 +30,7 @@ from generator.catalog.words import (
 from generator.compose import coins, envelope
 from generator.compose.body import Body
 from generator.compose.inputs import forecast_reason, reading_of, unique
+from generator.compose.joint import JOINT, JointBlock
 from generator.compose.ladder import (
     DAY_AHEAD,
     LAST_WEEK,
@@ -146,6 +147,7 @@ class X402MainBrainPaidResponse(envelope.PaidResponse):
 
     summary: BrainSummary = Field(description="The brain's overall state.")
     assets: dict[str, AssetDirection] = Field(description="Asset symbol to its direction.")
+    joint: JointBlock | None = Field(description=JOINT)
     ladder: LadderBlock = Field(description="How likely moves beyond several levels are, at the end and on the way.")
     day_ahead: DayAhead | None = Field(description=DAY_AHEAD)
     pairs: tuple[PairRow, ...] = Field(description=PAIRS)
@@ -294,6 +296,7 @@ def paid_main_brain(ctx: Tick) -> X402MainBrainPaidResponse:
         **envelope.paid_envelope(ctx, "x402-main-brain", *limits, news=brain_headline(ctx.paid)).as_fields(),
         summary=brain_summary(ctx),
         assets={asset: asset_direction(ctx, asset) for asset in ASSETS},
+        joint=ctx.joint,
         ladder=ctx.ladder,
         day_ahead=ctx.day_ahead,
         pairs=ctx.pairs,

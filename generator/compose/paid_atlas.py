@@ -14,6 +14,7 @@ from generator.compose.body import Body
 from generator.compose.derivatives import DerivativesAsset, derivatives_asset, overall
 from generator.compose.envelope import PaidResponse, paid_envelope
 from generator.compose.inputs import reading_of
+from generator.compose.joint import JOINT, JointBlock
 from generator.compose.ladder import (
     DAY_AHEAD,
     LAST_WEEK,
@@ -99,6 +100,7 @@ class IntelligenceLayer(Body):
     derivatives: AtlasDerivatives = Field(description="Derivatives pressure.")
     liquidity: AtlasLiquidity = Field(description="Liquidity.")
     cross_asset: CrossAsset = Field(description="How the assets move against each other.")
+    joint: JointBlock | None = Field(description=JOINT)
     ladder: LadderBlock = Field(description="How likely moves beyond several levels are, at the end and on the way.")
     partition: PartitionBlock = Field(description="The next four hours in three parts, of which one happens.")
     day_ahead: DayAhead | None = Field(description=DAY_AHEAD)
@@ -164,6 +166,7 @@ def paid_atlas(ctx: Tick) -> X402AtlasPaidResponse:
             derivatives=atlas_derivatives(ctx),
             liquidity=atlas_liquidity(ctx),
             cross_asset=cross_asset(ctx),
+            joint=ctx.joint,
             ladder=ctx.ladder,
             partition=partition(ctx),
             day_ahead=ctx.day_ahead,

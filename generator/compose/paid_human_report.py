@@ -13,7 +13,8 @@ from generator.catalog.text.report.sentences import report as parts_of
 from generator.compose.body import Body
 from generator.compose.envelope import PaidResponse, as_of, paid_envelope
 from generator.compose.inputs import reading_of
-from generator.compose.ladder import LadderLevel, asset_ladder
+from generator.compose.joint import JOINT, JointShort, joint_short
+from generator.compose.ladder import LadderLevels, asset_levels
 from generator.compose.plots import Plot, plots
 from generator.compose.scores import score_limits
 from generator.compose.tick import Tick
@@ -63,9 +64,10 @@ class HumanReport(Body):
     idea: ReportSection | None = Field(description=f"One idea of markets with its figures; {_NOTHING}")
     question: ReportSection | None = Field(description="A question to think about.")
     assets: tuple[ReportAsset, ...] = Field(description="Each coin's day by its own measure.")
-    levels: dict[str, tuple[LadderLevel, ...]] | None = Field(
+    levels: dict[str, LadderLevels] | None = Field(
         description="How likely moves of Bitcoin beyond several levels are, by horizon; null without a reading."
     )
+    together: JointShort | None = Field(description=JOINT)
     plots: tuple[Plot, ...] = Field(description="Numbers to draw, at most 60 places each; none of what is unknown.")
     receipt: Receipt = Field(description="What was bought.")
 
@@ -98,7 +100,8 @@ def report(ctx: Tick) -> HumanReport:
         as_of=as_of(ctx),
         **sections,
         assets=tuple(_asset(ctx, asset) for asset in ASSETS),
-        levels=asset_ladder(ctx, DEFAULT_ASSET),
+        levels=asset_levels(ctx, DEFAULT_ASSET),
+        together=joint_short(ctx),
         plots=plots(ctx),
         receipt=receipt(ctx),
     )

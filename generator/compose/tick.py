@@ -15,6 +15,7 @@ from generator.compose.coins import Quoted, Weighed, quoted, weighed
 from generator.compose.context import Change, TickContext
 from generator.compose.facts import counted, market_now
 from generator.compose.inputs import asset_limitations, lacked_by, market_limitations, market_status, verified
+from generator.compose.joint import JointBlock, joint_block
 from generator.compose.ladder import (
     DayAhead,
     LadderBlock,
@@ -97,6 +98,11 @@ class Tick(TickContext):
     def spells(self) -> Spells | None:
         """How long the states have lasted; None without a kept month."""
         return spells(self)
+
+    @cached_property
+    def joint(self) -> JointBlock | None:
+        """How the assets may move together; None where too little is known."""
+        return joint_block(self)
 
     @cached_property
     def ladder(self) -> LadderBlock:

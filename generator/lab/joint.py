@@ -31,7 +31,7 @@ _PLACES: Final = [list(HORIZONS).index(name) for name in TOGETHER]
 _SCORES: Final = ("inside_50", "inside_90", "interval", "energy", "many")
 _INTERVAL, _ENERGY, _MANY = range(2, len(_SCORES))
 _ENDS: Final = (1, 2, 0, 3)  # low and high of the 50% range, then of the 90% range
-_SHIFTS: Final = 8  # with which scenarios are paired for the spread in an energy score
+_SHIFTS: Final = 2  # with which scenarios are paired for the spread in an energy score
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,7 @@ def bootstrap_files(site: Site, mode: SourceMode, at: datetime, renderer: Pages 
     view = PageView(ctx=context, bodies=FreeBodies(free), reference=static.reference, sold=static.sold)
     pages = page_files(renderer or Pages(), view, last_good)
     files |= pages
-    files |= files_of(FilesOfTick(site, mode, at, context.arena, ShippedMonth.load(), pages=pages), last_good)
+    files |= files_of(FilesOfTick(context, site, mode, at, context.arena, ShippedMonth.load(), pages=pages), last_good)
     downloads = {
         SUMS: lambda: no_downloads(mode).files,
         "samples": bundled_files,

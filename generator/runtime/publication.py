@@ -132,6 +132,7 @@ def _files(app: App, tick: TickFiles, background: BackgroundRelease, at: datetim
     )
     pages = page_files(publisher.pages, view, last_good)
     made_from = FilesOfTick(
+        ctx=context,
         site=context.site,
         mode=context.observation.mode,
         at=at,

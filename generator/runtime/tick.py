@@ -226,6 +226,7 @@ def play_inputs(
         salt=app.record.salt,
         ranges=_ranges(reading),
         usual_day=None if reading is None else reading.assets[daily.ASSET].facts.usual_day,
+        joint=None if reading is None else reading.joint,
         ladders=None if reading is None else sealed_chances(reading.assets),
         reached=partial(_reached, app, observation),
         hours_before=partial(_hours_before, app, observation),

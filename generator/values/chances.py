@@ -1,14 +1,10 @@
 """Chances of the outcomes of a forecast, 0..1."""
 
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
-
-from pydantic import Field
+from typing import NamedTuple
 
 from generator.catalog.words import Prediction
-from generator.values.published import PUBLISHED, is_false
-
-Mark = Annotated[bool, Field(exclude_if=is_false)]
+from generator.values.published import PUBLISHED
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +41,12 @@ class MoveChance(NamedTuple):
     base_rate: float
 
 
-@dataclass(frozen=True, slots=True)
-class SideChances:
-    """Chances of a move beyond a level, 0.001 to 0.999, each rounded by itself."""
+class SideChances(NamedTuple):
+    """Chances of a move beyond a level, each rounded by itself; 0.001 is that or less, 0.999 that or more."""
 
-    __pydantic_config__ = PUBLISHED
-
-    above: float
-    """Chance of a rise beyond it, 0..1."""
-    below: float
-    """Chance of a fall beyond it, 0..1."""
-    either: float
-    """Chance of one or the other, 0..1."""
-    at_most: Mark = False
-    """Only where true: a chance that reads 0.001 is less."""
-    at_least: Mark = False
-    """Only where true: a chance that reads 0.999 is more."""
+    above: float  # of a rise beyond it, 0..1
+    below: float  # of a fall beyond it, 0..1
+    either: float  # of one or the other, 0..1
 
     @property
     def three(self) -> tuple[float, float, float]:

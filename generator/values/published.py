@@ -6,8 +6,3 @@ from pydantic import ConfigDict
 
 PUBLISHED: Final = ConfigDict(extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 """The `__pydantic_config__` of a published value: its docstring and those of its own fields describe it."""
-
-
-def is_false(value: object) -> bool:
-    """Return whether a mark is left out of the answer."""
-    return value is False

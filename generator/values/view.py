@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from generator.catalog.words import RoundPhase
 from generator.values.hours import RangeDay
+from generator.values.joint import JointScores
 from generator.values.ladders import NO_LADDER_SCORES, LadderScores
 from generator.values.questions import DailyQuestion
 from generator.values.ranges import RangesOfWeek
@@ -61,5 +62,6 @@ class ArenaView:
     daily_ranking: DailyRanking | None = None  # None before a question with a base was measured
     ladder_record: LadderScores = NO_LADDER_SCORES  # live
     ladder_backtest: LadderScores = NO_LADDER_SCORES
+    joint: tuple[JointScores, ...] = ()  # live, of the last 90 days, by horizon
     holds: HoldRecord = field(default_factory=HoldRecord)  # whether the regime's label still stands
     refused: dict[str, int] = field(default_factory=dict)  # ballots newly refused in this tick, by reason

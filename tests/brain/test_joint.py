@@ -8,6 +8,7 @@ from generator.brain.joint import (
     DAYS,
     FEWEST_ROWS,
     LARGE,
+    PATHS,
     TOGETHER,
     JointMoves,
     joint,
@@ -38,6 +39,7 @@ def kept(hours: int, days: int = DAYS) -> JointMoves:
     moves = JointMoves(3)
     known = rows(0.5, hours).astype(np.float16)
     moves.hours[len(moves.hours) - hours :] = known[:, None]
+    moves.hour[0] = 495_000
     assert len(moves.hours) == days * 24
     return moves
 
@@ -90,7 +92,7 @@ def test_nothing_is_said_of_too_few_hours_or_assets() -> None:
     assert joint(ASSETS, kept(FEWEST_ROWS), sigma, sure, np.array([True, True, False])) is None
     said = joint(ASSETS, kept(FEWEST_ROWS), sigma, sure, every)
     assert said is not None
-    assert tuple(said.horizons) == TOGETHER
+    assert tuple(said) == TOGETHER
 
 
 def test_doubt_widens_the_ranges_and_not_what_counts_as_a_large_move() -> None:
@@ -100,8 +102,8 @@ def test_doubt_widens_the_ranges_and_not_what_counts_as_a_large_move() -> None:
 
     assert sure is not None
     assert unsure is not None
-    assert unsure.horizons["1h"].portfolio.width_90 == pytest.approx(1.5 * sure.horizons["1h"].portfolio.width_90, 0.02)
-    assert unsure.horizons["1h"].large == sure.horizons["1h"].large
+    assert unsure["1h"].portfolio.width_90 == pytest.approx(1.5 * sure["1h"].portfolio.width_90, 0.02)
+    assert unsure["1h"].large == sure["1h"].large
 
 
 def test_a_longer_horizon_reaches_at_least_as_far_as_a_shorter_one() -> None:
@@ -109,7 +111,7 @@ def test_a_longer_horizon_reaches_at_least_as_far_as_a_shorter_one() -> None:
     said = joint(ASSETS, kept(800), sigma, np.zeros(3), np.ones(3, dtype=bool))
 
     assert said is not None
-    hour, four, day = said.horizons.values()
+    hour, four, day = said.values()
     assert hour.portfolio == four.portfolio == day.portfolio
     assert four.pairs == hour.pairs
 
@@ -143,3 +145,23 @@ def test_bars_that_come_alone_or_after_a_gap_leave_the_same_record() -> None:
 
     np.testing.assert_array_equal(whole.joint.hours, single.joint.hours)
     assert np.isnan(whole.joint.hours[-1 - (864 - 530) // 12 : -1, 0]).any()
+
+
+def test_forty_paths_are_published_and_half_of_them_are_the_others_turned() -> None:
+    said = joint(ASSETS, kept(900), np.broadcast_to(SIGMA, (4, 3)), np.zeros(3), np.ones(3, dtype=bool))
+
+    assert said is not None
+    paths = np.log1p(said.paths("4h") / 100)
+    assert paths.shape == (PATHS, 3)
+    np.testing.assert_allclose(paths[: PATHS // 2], -paths[PATHS // 2 :])
+    assert len(np.unique(paths, axis=0)) == PATHS
+
+
+def test_independent_assets_make_a_calmer_portfolio_of_the_same_moves() -> None:
+    said = joint(ASSETS, kept(900), np.broadcast_to(SIGMA, (4, 3)), np.zeros(3), np.ones(3, dtype=bool))
+
+    assert said is not None
+    portfolio, many = said.apart("1h")
+    assert portfolio.width_90 < 0.85 * said["1h"].portfolio.width_90
+    assert many < said["1h"].many
+    assert said.apart("1h") == (portfolio, many)

@@ -46,6 +46,7 @@ def test_the_example_is_of_the_real_tick_and_shows_nothing_sold() -> None:
     assert example["sections"] == [
         "summary",
         "assets",
+        "joint",
         "ladder",
         "day_ahead",
         "pairs",

@@ -451,7 +451,8 @@ def test_a_simulated_market_and_crowd_are_marked() -> None:
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_percents_have_one_decimal_and_prices_six_digits(name: str) -> None:
     finer = {"rate_8h_percent", "mean_rate_8h_percent", "annualised_percent", "change_24h_percent"} | {
-        "band_percent", "contracts_change_24h_percent", "usual_rate_8h_percent", "level_percent", "usual_move_percent",
+        "band_percent", "contracts_change_24h_percent", "usual_rate_8h_percent", "levels_percent",
+        "middle_third_percent", "large_percent", "rare_percent",
         "usual_percent", "low_percent", "high_percent", "mean_width_90_percent", "largest_move_percent",
         "usual_day_percent", "expected_move_percent", "minutes_15_percent", "hour_1_percent", "hours_4_percent",
     }  # fmt: skip

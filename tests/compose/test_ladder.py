@@ -24,26 +24,38 @@ def layer() -> dict[str, Any]:
 
 
 def test_every_level_of_every_horizon_has_its_chances_at_the_end_and_on_the_way() -> None:
+    block = layer()["ladder"]
+
+    assert {name: tuple(levels) for name, levels in block["levels_percent"].items()} == {
+        name: horizon.levels for name, horizon in HORIZONS.items()
+    }
     for asset in ASSETS:
-        levels = layer()["ladder"]["assets"][asset]
-        assert {name: tuple(row["level_percent"] for row in rows) for name, rows in levels.items()} == {
-            name: horizon.levels for name, horizon in HORIZONS.items()
-        }
-        for row in (row for rows in levels.values() for row in rows):
-            assert all(row["end"][side] <= row["touch"][side] for side in SIDES)
-            assert all(LEAST <= row[kind][side] <= 1 - LEAST for kind in ("end", "touch") for side in SIDES)
+        for name, columns in block["assets"][asset].items():
+            for side in SIDES:
+                end = columns[f"end_{side}"]
+                touch = columns[f"touch_{side}"]
+                assert len(end) == len(touch) == len(HORIZONS[name].levels)
+                pairs = zip(end, touch, strict=True)
+                assert all(LEAST <= at_end <= on_the_way <= 1 - LEAST for at_end, on_the_way in pairs)
 
 
-def test_a_chance_below_a_thousandth_and_a_rare_level_are_marked_and_no_other() -> None:
-    rows = [(name, row) for name, levels in layer()["ladder"]["assets"]["BTC"].items() for row in levels]
+def test_chances_fall_with_the_level_and_rise_with_the_horizon() -> None:
+    block = layer()["ladder"]
 
-    rare = {(name, row["level_percent"]) for name, row in rows if row.get("rare")}
-    marked = [side for _, row in rows for side in (row["end"], row["touch"]) if side.get("at_most")]
+    for asset in ASSETS:
+        of_level: dict[tuple[str, float], float] = {}
+        for name, columns in block["assets"][asset].items():
+            for kind, chances in columns.items():
+                assert list(chances) == sorted(chances, reverse=True)
+                for level, chance in zip(block["levels_percent"][name], chances, strict=True):
+                    assert chance >= of_level.get((kind, level), 0.0)
+                    of_level[kind, level] = chance
 
-    assert rare == {("1h", 2.0), ("24h", 10.0)}
-    assert marked
-    assert all(LEAST in side.values() for side in marked)
-    assert not any("at_most" in side and not side["at_most"] for _, row in rows for side in (row["end"], row["touch"]))
+
+def test_rare_levels_are_named_and_no_other() -> None:
+    rare = layer()["ladder"]["rare_percent"]
+
+    assert rare == {"15m": [], "1h": [2.0], "4h": [], "24h": [10.0]}
 
 
 def test_three_parts_sum_to_a_hundred_and_the_furthest_from_its_base_is_named() -> None:

@@ -93,9 +93,17 @@ def test_each_paid_answer_has_fields_that_no_free_answer_has() -> None:
     given = {path[-1] for body in composed("full").free.values() for path, _ in leaves(body.as_json())}
     added = {
         "x402-market-regime": {"what_changed", "risk_drivers", "expected_move", "same_as_market"},
-        "x402-main-brain": {"edge_percent", "supporting", "opposing", "biases", "touch", "usual_percent", "leads"},
-        "x402-atlas": {"touch", "usual_move_percent", "ahead_correlation", "deepest_first", "held_90"},
-        "x402-atlas-human-report": {"heading", "usual_days", "touch", "series"},
+        "x402-main-brain": {
+            "edge_percent",
+            "supporting",
+            "opposing",
+            "biases",
+            "touch_above",
+            "usual_percent",
+            "leads",
+        },
+        "x402-atlas": {"touch_above", "middle_third_percent", "ahead_correlation", "deepest_first", "held_90"},
+        "x402-atlas-human-report": {"heading", "usual_days", "touch_above", "series"},
     }
 
     for product, fields in added.items():

@@ -42,10 +42,10 @@ def test_the_ranges_and_the_ladder_that_are_drawn_are_those_of_the_answers() -> 
     assert list(series(ranges)) == ["low_90", "low_50", "high_50", "high_90"]
     for name, values in series(ranges).items():
         assert values == [pytest.approx(getattr(move, name), abs=0.006) for move in reach.values()]
-    assert ladder["x"] == [level["level_percent"] for level in levels]
+    assert ladder["x"] == levels["levels_percent"]
     assert series(ladder) == {
-        "at the end": [round(100 * level["end"]["either"], 1) for level in levels],
-        "on the way": [round(100 * level["touch"]["either"], 1) for level in levels],
+        "at the end": [round(100 * chance, 1) for chance in levels["end_either"]],
+        "on the way": [round(100 * chance, 1) for chance in levels["touch_either"]],
     }
 
 

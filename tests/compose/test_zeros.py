@@ -39,7 +39,7 @@ def test_a_price_that_cannot_move_has_ranges_and_chances_of_zero() -> None:
     assert reach is not None
     assert set(reach["1h"].ends) == {0.0}
     assert part is not None
-    assert part.usual_move_percent == 0.0
+    assert part.middle_third_percent == 0.0
     assert part.chances == part.base_rates
     assert part.chances.model_dump() == {"rise_percent": 0.0, "within_percent": 100.0, "fall_percent": 0.0}
 

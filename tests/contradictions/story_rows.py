@@ -95,7 +95,7 @@ def _sentences(text: str) -> list[str]:
 
 def other_odds(paid: PaidTexts) -> str:
     """Return a chance of a level in words, in the report or in a headline, that no level of the fields has."""
-    levels = (paid.report["levels"] or {}).get("4h", ())
+    levels = (paid.report["levels"] or {}).get("4h")
     text = paid.named["x402-main-brain"]["summary"]["text"]
     headline = paid.named["x402-main-brain"]["headline"]
     for said in (text, headline):
@@ -105,10 +105,8 @@ def other_odds(paid: PaidTexts) -> str:
         if not odds or not levels:
             continue
         sentence = " ".join(odds)
-        figures = [
-            {f"{level['level_percent']:g}%", _chance(level["end"]["either"]), _chance(level["touch"]["either"])}
-            for level in levels
-        ]
+        columns = (levels[name] for name in ("levels_percent", "end_either", "touch_either"))
+        figures = [{f"{level:g}%", _chance(end), _chance(touch)} for level, end, touch in zip(*columns, strict=True)]
         if not any(all(figure in said for figure in known) for known in figures):
             return sentence
     return ""
@@ -154,7 +152,7 @@ def other_parts(paid: PaidTexts) -> str:
         if not near or sum(triple) != 100:
             return f"{triple} of {field}: {text}"
     borders = [float(found) for found in re.findall(r"(\d+\.\d\d)%", f"{text} {headline}")]
-    near = all(abs(border - known["usual_move_percent"]) < _HALF_A_CENT for border in borders)
+    near = all(abs(border - known["middle_third_percent"]) < _HALF_A_CENT for border in borders)
     return "" if len(said) == len(fields) and len(borders) == 2 and near else f"{known}: {text} {headline}"
 
 

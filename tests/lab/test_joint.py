@@ -31,8 +31,7 @@ def moves(rng: np.random.Generator, many: int) -> FloatArray:
 
 def correlation(paths: FloatArray) -> float:
     """Return the correlation of the first two assets."""
-    first = paths[:, 0]
-    second = paths[:, 1]
+    first, second = paths.T[:2]
     return float(np.mean((first - first.mean()) * (second - second.mean())) / (first.std() * second.std()))
 
 

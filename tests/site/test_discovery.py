@@ -163,6 +163,7 @@ def test_sitemap_lists_pages_and_free_answers_with_their_last_change(files: dict
     assert {BASE + page.path for page in LISTED} | {BASE + row.path for row in ENDPOINTS} | {
         f"{BASE}/x402-buyer/",
         BASE + DICTIONARY,
+        f"{BASE}/now.json",
     } == set(places)
     assert {entry.findtext(f"{space}lastmod") for entry in urls} == {"2026-11-20T09:53:00Z"}
 
@@ -216,7 +217,7 @@ def test_a_project_name_with_markup_cannot_break_the_sitemap() -> None:
 
     urls = ET.fromstring(discovery(site, AT, {})["/sitemap.xml"])
 
-    assert len(urls) == len(LISTED) + len(ENDPOINTS) + 2
+    assert len(urls) == len(LISTED) + len(ENDPOINTS) + 3
 
 
 def test_security_txt_names_the_contact_and_ends_within_a_year(files: dict[str, bytes]) -> None:

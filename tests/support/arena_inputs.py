@@ -25,6 +25,7 @@ from generator.arena.outcome import PricePoint
 from generator.arena.play import PlayState
 from generator.arena.state import RegimeRow
 from generator.brain.forecast import CALLS, EARNED, Forecast, follow, in_units
+from generator.brain.joint import TOGETHER, Joint
 from generator.catalog.assets import ASSETS
 from generator.catalog.horizons import HORIZONS
 from generator.catalog.words import Prediction
@@ -56,6 +57,15 @@ def price_at(asset: str, now_ms: int) -> float:
     """Return a price that moves on its own, the same for the same minute."""
     phase = now_ms / HOUR + 3 * ASSETS.index(asset)
     return 100 * (1 + ASSETS.index(asset)) * (1 + 0.01 * math.sin(phase) + 0.004 * math.sin(7.3 * phase))
+
+
+@cache
+def joint_at(now_ms: int) -> Joint:
+    """Return scenarios of coins that move alike, wider in odd minutes."""
+    rng = np.random.default_rng(4)
+    rows = 0.8 * rng.standard_normal((400, 1)) + 0.6 * rng.standard_normal((400, len(ASSETS)))
+    sigma = np.outer((0.004, 0.009, 0.02), np.ones(len(ASSETS))) * (1.0 + 0.1 * (now_ms // MINUTE % 2))
+    return Joint(ASSETS, dict.fromkeys(TOGETHER, rows), sigma, np.zeros(len(ASSETS)), now_ms // HOUR)
 
 
 def prices_at(now_ms: int, venues: int = 3) -> dict[str, PricePoint]:
@@ -131,6 +141,7 @@ def inputs_at(
         ranges=ranges_at(now_ms),
         usual_day=usual_day,
         regime=RegimeRow(label, "NEUTRAL", 61.5, 40.0, chances=chances),
+        joint=joint_at(now_ms) if seals_labels else None,
     )
 
 

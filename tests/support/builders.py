@@ -15,6 +15,7 @@ from generator.brain.derivatives import NO_PRESSURE, Pressure
 from generator.brain.evidence import Evidence
 from generator.brain.facts import BASELINES, AssetWeek, MarketWeek
 from generator.brain.forecast import Forecast
+from generator.brain.joint import FEWEST_ROWS, TOGETHER, Joint
 from generator.brain.label import REGIMES
 from generator.brain.ladder import Ladder, Partition, ladders
 from generator.brain.ranges import RangeModel
@@ -69,6 +70,7 @@ from generator.site.files.inputs import FilesOfTick
 from generator.site.resources import ShippedMonth
 from generator.values.chances import Probabilities
 from generator.values.hours import Hour, RangeDay
+from generator.values.joint import JointScores
 from generator.values.ladders import LadderScore, LadderScores, MeanInterval, PartitionScore, ReliabilityBin
 from generator.values.market import BreadthCounts, Liquidations, OpenInterest, SourceRow
 from generator.values.ranges import MoveRange, RangesOfWeek
@@ -116,7 +118,7 @@ def site(base_url: str = "https://api.example.org") -> Site:
 def files_of_tick(mode: SourceMode = SourceMode.SIMULATED, **other: Any) -> FilesOfTick:
     """What the files of a tick are made from, of an Arena in which nothing was played."""
     given = {"at": moment(NOW_MS), "arena": empty_arena(), **other}
-    return FilesOfTick(site=site(), mode=mode, shipped=ShippedMonth.load(), **given)
+    return FilesOfTick(ctx=full_context(mode), site=site(), mode=mode, shipped=ShippedMonth.load(), **given)
 
 
 def freshness(offset_ms: int | None = None) -> TickTimes:
@@ -221,6 +223,7 @@ def asset_reading(asset: str) -> AssetReading:
             DerivativesState.CROWDED_LONGS if place < 4 else DerivativesState.BALANCED, 0.654_321, 0.912_345
         ),
         volatility=VolatilityWord.NORMAL,
+        side=MarketSide.RISING,
         outlook=VolatilityOutlook(0.002_123, 0.004_234, 0.008_345, 0.019_876),
         ranges={name: MoveRange(-1.234_5, -0.345_6, 0.356_7, 1.267_8) for name in HORIZONS},
         baselines=dict.fromkeys(BASELINES, 0.001234),
@@ -318,7 +321,17 @@ def reading() -> BrainReading:
         assets={asset: asset_reading(asset) for asset in ASSETS},
         learning=LearningReading(resolved=321, status="learning"),
         market=happened(),
+        joint=together(),
     )
+
+
+def together() -> Joint:
+    """Return scenarios of coins that move alike, of half a month."""
+    rng = np.random.default_rng(11)
+    shape = (FEWEST_ROWS, len(ASSETS))
+    rows = 0.8 * rng.standard_normal((FEWEST_ROWS, 1)) + 0.6 * rng.standard_normal(shape)
+    sigma = np.outer((0.004, 0.009, 0.021), 1.0 + 0.1 * np.arange(len(ASSETS)))
+    return Joint(ASSETS, dict.fromkeys(TOGETHER, rows), sigma, np.zeros(len(ASSETS)), NOW_MS // HOUR_MS)
 
 
 def rate(n: int, percent: float) -> Rate:
@@ -420,6 +433,26 @@ def holds() -> HoldRecord:
     return HoldTotals().plus(hours, hours[-1].at_ms).record()
 
 
+def joint_record() -> tuple[JointScores, ...]:
+    """Return a record of 27 days over an hour and four, and of too few over a day."""
+    skill = Estimate(4.1, 3.2, 5.0)
+    return (
+        JointScores("1h", 27, rate(640, 50.3), rate(640, 89.8), rate(640, 57.5), 9.2, rate(640, 9.4), skill, skill),
+        JointScores("4h", 27, rate(637, 49.6), rate(637, 90.4), rate(637, 60.8), 9.6, rate(637, 9.9), skill, skill),
+        JointScores(
+            "24h",
+            1,
+            shared(rate(9, 44.4)),
+            shared(rate(9, 88.9)),
+            shared(rate(9, 55.6)),
+            8.1,
+            shared(rate(9, 0)),
+            None,
+            None,
+        ),
+    )
+
+
 def arena() -> ArenaView:
     live_start = NOW_MS - 53 * 60_000
     return ArenaView(
@@ -431,6 +464,7 @@ def arena() -> ArenaView:
         teacher=teacher(46, 40, (rate(46, 39.1), rate(46, 34.8), rate(46, 41.3)), {PatternType.BRAIN_ONLY: 18}),
         arena_record=record("arena", 46),
         how_far=how_far(),
+        joint=joint_record(),
         holds=holds(),
         week_of_ranges={
             (asset, horizon): RangesOfWeek(

@@ -111,7 +111,7 @@ def sealed_of(hour: LadderHour, start: str) -> dict[str, Any]:
 
 
 def part_of(part: Mapping[str, Any] | None, move: float | None) -> int | None:
-    """Return which part came: 0 a fall beyond the usual move, 1 within it, 2 a rise; None where unknown."""
+    """Return which part came: 0 a fall beyond the middle third, 1 within it, 2 a rise; None where unknown."""
     if part is None or move is None:
         return None
     if abs(move) <= part["band_percent"]:

@@ -102,7 +102,7 @@ class SealedLog:
         self._open(row, entry, RoundPhase.RESOLVED)
         self._compare(row["end"], entry["at_end"])
 
-        scores = dict(self.game.score(row["content"], row["at_start"], entry["at_end"]))
+        scores = self.game.score(row["content"], row["at_start"], entry["at_end"]) or {}
         if entry["scores"] != scores:
             raise AuditError(f"the scores are {entry['scores']}, what was sealed and seen gives {scores}")
         row.update(at_end=entry["at_end"], scores=scores, phase=RoundPhase.RESOLVED)

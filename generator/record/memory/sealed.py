@@ -1,11 +1,14 @@
 """The claims of sealed games as they are stored: one table for all of them."""
 
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Select, bindparam, select
 
+from gateway.wire.foreign import read_json
+from generator.arena import joint
 from generator.arena.inputs import PlayInputs
 from generator.arena.sealed import ACTIVE, Claim, ClaimChange, SaltOf, Sealed, SealedState, seal
+from generator.catalog.durations import DAY_MS
 from generator.catalog.formats import iso
 from generator.record.audit.audit import Audit
 from generator.record.audit.entries import Entry, claim_entries
@@ -13,11 +16,24 @@ from generator.record.memory import tables as t
 from generator.record.memory.game import GameStore
 from generator.record.memory.log import SECRET_KEY, LogState
 from generator.record.memory.rows import get_meta, values_in
+from generator.values.joint import JointScores
 
 _C = t.claims.c
 _OF_KIND = select(t.claims).where(_C.kind == bindparam("kind"))
 _ACTIVE = _OF_KIND.where(_C.phase.in_([str(phase) for phase in ACTIVE])).order_by(_C.start_ms, _C.id)
 _UPCOMING = _OF_KIND.where(_C.start_ms == bindparam("start_ms")).order_by(_C.id)
+_JUDGED = (
+    select(_C.horizon, _C.start_ms, _C.scores)
+    .where(_C.kind == bindparam("kind"), _C.start_ms >= bindparam("since_ms"), _C.scores.is_not(None))
+    .order_by(_C.start_ms)
+)
+RECORD_MS: Final = 90 * DAY_MS
+
+
+def joint_record(connection: Connection, now_ms: int) -> tuple[JointScores, ...]:
+    """Return how the joint scenarios of the last 90 days scored."""
+    rows = connection.execute(_JUDGED, {"kind": joint.KIND, "since_ms": now_ms - RECORD_MS})
+    return joint.record_of((row.horizon, row.start_ms, read_json(row.scores)) for row in rows)
 
 
 class SealedStore(GameStore[SealedState, tuple[ClaimChange, ...]]):

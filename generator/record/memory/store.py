@@ -33,6 +33,7 @@ from generator.record.memory.database import name_of, open_database, translated
 from generator.record.memory.exports import NOTE_PREFIX, Exports, published_rows
 from generator.record.memory.games import game_stores
 from generator.record.memory.rows import get_meta, put_meta, upsert
+from generator.record.memory.sealed import joint_record
 from generator.record.memory.totals import ranges_of_block
 from generator.record.memory.venues import VenueFacts
 from generator.runtime.lease import Fence, no_fence
@@ -289,6 +290,9 @@ class Memory:
                 "week",
                 (now_ms // HOUR_MS, totals.live.ranges, totals.backtest.ranges),
                 lambda: hours.week_of_ranges(connection, now_ms),
+            ),
+            joint=self._cached(
+                "joint", (now_ms // HOUR_MS, totals.live.ranges), lambda: joint_record(connection, now_ms)
             ),
             day_of_ranges=self._cached(
                 "day of ranges",

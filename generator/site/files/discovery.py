@@ -22,6 +22,7 @@ from generator.catalog.links import (
     DOCS_PAID,
     LLMS_TXT,
     METHODOLOGY,
+    NOW_JSON,
     OPENAPI_FILES,
     OPENAPI_JSON,
     OPENAPI_YAML,
@@ -159,6 +160,7 @@ _ASKED: Final = (
 )
 # What an agent reads further, as (path, what it is).
 _READING: Final = (
+    (NOW_JSON, "the market now in under 1,000 tokens; `/now/BTC.json` is of one asset"),
     (SKILL, "how to use this service, as a skill that an agent can load"),
     ("/llms-full.txt", "this guide with every endpoint, page, word and number"),
     ("/openapi/market-regime.json", "one answer's schema; so for each endpoint, and /openapi.json for all"),
@@ -182,6 +184,7 @@ _DESCRIPTIONS: Final = {
     ),
     "service-doc": ((DOCS, "text/html"), (LLMS_TXT, "text/plain")),
     "service-meta": (("/.well-known/x402", "application/json"), (DICTIONARY, "application/json")),
+    "item": ((NOW_JSON, "application/json"),),
     "status": ((STATUS_JSON, "application/json"),),
 }
 # What every answer has, and examples leave out.

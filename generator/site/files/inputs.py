@@ -9,6 +9,7 @@ from typing import Any
 from gateway.wire.receipts import PublicKey
 from generator.catalog.words import SourceMode
 from generator.compose.context import Site
+from generator.compose.tick import Tick
 from generator.memo import Memo
 from generator.record.memory.history import RegimeChange
 from generator.site.files.feeds import feeds
@@ -25,6 +26,7 @@ class FilesOfTick:
     What is read for one file alone is a call, so that a read that fails stops no other file.
     """
 
+    ctx: Tick
     site: Site
     mode: SourceMode  # what market the own record is of
     at: datetime  # aware time of the tick

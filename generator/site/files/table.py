@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from gateway.wire.receipts import DidDocument, did_document
 from generator.arena.practice.items import PracticeItemsFile, PracticeTruthsFile
+from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.discovery import DISCOVERY_FILES, FEEDS
 from generator.catalog.links import (
     AI_CATALOG,
@@ -21,17 +22,20 @@ from generator.catalog.links import (
     FEED_ATOM,
     FEED_JSON,
     LADDER_JSON,
+    NOW_JSON,
     PRACTICE_FILES,
     PRACTICE_MONTHS,
     RECEIPT_KEYS,
     ROUNDS_JSON,
     SAMPLE_REPORT,
     VOTERS_JSON,
+    now_path,
     voters_file,
     voters_once,
 )
 from generator.catalog.products import HUMAN_REPORT, PRODUCT_BY_ID, PRODUCTS
 from generator.compose.body import encode
+from generator.compose.now import NowFile, now_file
 from generator.record.audit.ladders import LaddersOfDay
 from generator.record.audit.recount import BallotsFile
 from generator.release.last_good import Kind, LastGoodFiles
@@ -79,12 +83,22 @@ class File(FileKind):
     is_lasting: bool = False
 
 
+def _now_of(asset: str, tick: FilesOfTick) -> NowFile:
+    return now_file(tick.ctx, (asset,))
+
+
 def _receipt_keys(tick: FilesOfTick) -> DidDocument | None:
     keys = tick.receipt_keys()
     return did_document(tick.origin, keys) if keys else None
 
 
 FILES: Final = (
+    # The only ones of this table that change each minute.
+    File(NOW_JSON, NowFile, "The market now in one small file", make=lambda tick: now_file(tick.ctx)),
+    *(
+        File(now_path(asset), NowFile, f"The same of {name} alone", make=partial(_now_of, asset))
+        for asset, name in ASSET_NAMES.items()
+    ),
     File(ROUNDS_JSON, RoundsFile, "The last finished rounds of the Arena", make=rounds_file, is_lasting=True),
     File(DAILY_JSON, DailyFile, "The last daily questions", make=daily_file, is_lasting=True),
     File(

@@ -28,6 +28,7 @@ from generator.site.charts.record import coverage, rates, reliability, saved, sk
 from generator.site.pages.rounds import NamedRate, crowds
 from generator.site.words.record import FirstFigure, far_figure, interval
 from generator.values.hours import PredictionMade
+from generator.values.joint import JointScores
 from generator.values.ladders import MeanInterval, PartitionScore
 from generator.values.rows import PublishedRound
 from generator.values.scores import (
@@ -219,6 +220,17 @@ class FarCharts(NamedTuple):
     tested: bool
 
 
+class TogetherRow(NamedTuple):
+    """How the joint scenarios of one horizon did."""
+
+    horizon: str
+    n: str
+    held_50: str
+    held_90: str
+    if_independent: str
+    skill: str
+
+
 class RecordView(NamedTuple):
     """The track record."""
 
@@ -229,6 +241,7 @@ class RecordView(NamedTuple):
     far: tuple[HorizonRow, ...]
     ladder: LadderView
     move: MoveView
+    together: tuple[TogetherRow, ...]
     holds: HoldsView
     before: BeforeCalls | None
     grid_before_ms: int | None
@@ -305,6 +318,7 @@ def record_view(
         ),
         ladder=_ladder(arena),
         move=_move(arena.hourly_record.move, backtest.hourly.move if backtest else None, source),
+        together=tuple(map(_together, arena.joint)),
         holds=_holds(arena.holds),
         before=_before(arena),
         grid_before_ms=_last_before_calls(grid),
@@ -455,6 +469,19 @@ def _levels(bins: Sequence[CalibrationBin]) -> tuple[LevelRow, ...]:
         LevelRow(percent(level.said_percent), f"{level.n:,}", share(level.hit), interval(level.hit), level.fits)
         for level in bins
         if level.hit is not None
+    )
+
+
+def _together(scores: JointScores) -> TogetherRow:
+    """Return one horizon of the joint scenarios."""
+    # The energy score says most: it is of all coins at once, not of one portfolio.
+    return TogetherRow(
+        HORIZONS[scores.horizon].words,
+        f"{scores.held_90.n:,}",
+        share(scores.held_50),
+        share(scores.held_90),
+        share(scores.held_90_if_independent),
+        skill_of(scores.energy_skill),
     )
 
 
