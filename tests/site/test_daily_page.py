@@ -48,6 +48,13 @@ LIVE = replace(OPEN, question_id="BTC-DAILY-20261123", phase=RoundPhase.LIVE, st
 VOID = replace(OPEN, question_id="BTC-DAILY-20261121", phase=RoundPhase.VOID, void_reason="no start price")
 
 
+def near_the_price() -> DailyQuestion:
+    """Return the open question with a base one percent below the price of the pages."""
+    price = seen().seen["BTC"].price
+    assert price is not None
+    return replace(OPEN, base_price=round(0.99 * price, -1))
+
+
 def seen(*questions: DailyQuestion, now_ms: int = NOW) -> Tick:
     ctx = context()
     arena = replace(ctx.arena, daily=questions)
@@ -109,19 +116,21 @@ def test_prices_are_those_of_48_full_hours_and_sliders_reach_beyond_them() -> No
     assert prices == [round(100 * price / hourly[-1], 2) for price in hourly]
     assert reach(prices) == max(400, round(16 * float(np.std(np.diff(prices)))) * 100)
     assert reach([]) == 800
+    assert reach([], off=-730.0) == 1500
+    assert reach([], off=1e6) == 9999
 
 
 def test_bands_begin_round_the_price_now_as_wide_as_the_last_hours_spread() -> None:
     hourly = [100 + 0.5 * (number % 2) for number in range(48)]  # moves of 0.5 up and down: a spread of 0.5
-    beginning = begin_ends(hourly, 25 * HOUR, 1.01, 900)
+    beginning = begin_ends(hourly, 25 * HOUR, 100.0, 900)
 
     low_90, low_50, high_50, high_90 = map(int, beginning.split())
 
     assert (low_50 + high_50, low_90 + high_90) == (200, 200)
     assert high_50 - low_50 == pytest.approx(2 * 0.6745 * 50 * 5, abs=5)
     assert high_90 - low_90 == pytest.approx(2 * 1.6449 * 50 * 5, abs=5)
-    assert begin_ends(hourly, 25 * HOUR, 1.2, 900) == "900 900 900 900"
-    assert begin_ends([], 25 * HOUR, 1.0, 800) == "-400 -165 165 400"
+    assert begin_ends(hourly, 25 * HOUR, 2000.0, 900) == "900 900 900 900"
+    assert begin_ends([], 25 * HOUR, 0.0, 800) == "-400 -165 165 400"
 
 
 @pytest.mark.parametrize("question", [OPEN, replace(OPEN, base_price=None)])
@@ -134,9 +143,7 @@ def test_what_counts_is_said_by_the_rule_that_the_question_has(question: DailyQu
 
 @pytest.mark.parametrize("page", ["/index.html", "/arena/daily/index.html"])
 def test_the_script_gets_the_scale_of_the_picture_and_the_reach_of_the_bands(page: str) -> None:
-    price = seen().seen["BTC"].price
-    assert price is not None
-    question = replace(OPEN, base_price=round(0.99 * price, -1))
+    question = near_the_price()
     html = Pages().render(replace(view(), ctx=seen(question)))[page].decode()
     part = re.search(r'<div class="daily-picture"[^>]*>', html)
     assert part is not None
@@ -149,7 +156,7 @@ def test_the_script_gets_the_scale_of_the_picture_and_the_reach_of_the_bands(pag
     assert begin[1] + begin[2] == pytest.approx(2 * 10_000 * (1 / 0.99 - 1), abs=6)
     assert -most <= begin[0] < begin[3] <= most
     assert about["question"] == OPEN.question_id
-    assert low <= base * (1 - most / 10_000) < base * (1 + most / 10_000) <= high
+    assert low - 1e-6 <= base * (1 - most / 10_000) < base * (1 + most / 10_000) <= high + 1e-6
     top, bottom, left, right = map(float, about["column"].split())
     assert 0 < top < bottom < 100
     assert 0 < left < right <= 100

@@ -6,6 +6,7 @@ from math import isfinite, sqrt
 from statistics import pstdev
 from typing import Final, NamedTuple
 
+from gateway.wire.daily import MOST
 from generator.arena.daily import ASSET, closes_ms_of, day_now, scores_of
 from generator.arena.scoring import NORMAL_50, NORMAL_90
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
@@ -84,16 +85,17 @@ def daily_view(ctx: Tick) -> Daily:
     questions = ctx.arena.daily
     open_question = next((question for question in questions if question.phase is RoundPhase.OPEN), None)
     prices = hourly_prices(ctx)
-    most = reach(prices)
+    price_now = ctx.seen[ASSET].price
+    base = None if open_question is None else open_question.base_price
+    off = 0.0 if base is None or price_now is None else 10_000 * (price_now / base - 1)
+    most = reach(prices, off)
     measured = _foot(open_question) if open_question else ""
     over = [question for question in questions if question is not open_question]
 
-    base = None if open_question is None else open_question.base_price
     picture = day_picture(ctx, most, measured, base)
     begin = ""
     if open_question is not None and picture is not None:
-        ratio = (ctx.seen[ASSET].price or picture.base) / picture.base
-        begin = begin_ends(prices, open_question.measured_ms - now_ms, ratio, most)
+        begin = begin_ends(prices, open_question.measured_ms - now_ms, off, most)
     past = next((yesterday(question) for question in over if question.move is not None), None)
 
     return Daily(
@@ -225,14 +227,20 @@ def hourly_prices(ctx: Tick) -> list[float]:
     return [round(100 * price / known[-1], 2) for price in known]
 
 
-def reach(prices: Sequence[float]) -> int:
-    """Return how far ranges can be set, in hundredths of a percent."""
-    if len(prices) < HOURS_SHOWN:
-        return 2 * LEAST
-    return max(LEAST, round(WIDEST * _spread(prices)) * 100)
+def reach(prices: Sequence[float], off: float = 0.0) -> int:
+    """Return how far ranges can be set, in hundredths of a percent of the base.
+
+    Args:
+        prices: of `hourly_prices`.
+        off: how far the price now is from the base, likewise; there must be room around it too.
+    """
+    room = 2 * LEAST
+    if len(prices) >= HOURS_SHOWN:
+        room = max(LEAST, round(WIDEST * _spread(prices)) * 100)
+    return min(MOST, room + 100 * round(abs(off) / 100))
 
 
-def begin_ends(prices: Sequence[float], left_ms: int, ratio: float, most: int) -> str:
+def begin_ends(prices: Sequence[float], left_ms: int, off: float, most: int) -> str:
     """Return what the bands begin with: round the price now, as wide as hours like the last ones would spread.
 
     Whoever sends them as they are gives a fair answer by that, and nothing of the brain is in them.
@@ -240,17 +248,16 @@ def begin_ends(prices: Sequence[float], left_ms: int, ratio: float, most: int) -
     Args:
         prices: of `hourly_prices`.
         left_ms: until the question is measured.
-        ratio: of the price now to the base.
+        off: how far the price now is from the base, in hundredths of a percent.
         most: how far ranges can be set.
     """
-    middle = 10_000 * (ratio - 1)
     spread = most / 3.3  # so that the outer band reaches half of the way
     if len(prices) >= HOURS_SHOWN:
         spread = 100 * _spread(prices) * sqrt(left_ms / HOUR_MS)
 
     half = NORMAL_50 * spread
     nine = NORMAL_90 * spread
-    ends = (STEP * round((middle + off) / STEP) for off in (-nine, -half, half, nine))
+    ends = (STEP * round((off + far) / STEP) for far in (-nine, -half, half, nine))
     return " ".join(str(max(-most, min(most, end))) for end in ends)
 
 
