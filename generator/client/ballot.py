@@ -145,10 +145,10 @@ def in_dollars(answer: DailyAnswer, base: float) -> str:
     """Write the ranges of an answer as prices.
 
     >>> in_dollars(DailyAnswer("BTC-DAILY-20261124", (-120, -40, 35, 110)), 50_000)
-    'half between $49,800 and $50,175, nine in ten between $49,400 and $50,550'
+    '50% sure between $49,800 and $50,175, 90% between $49,400 and $50,550'
     """
     low_90, low_50, high_50, high_90 = (price(base * (1 + end / 10_000)) for end in answer.ends)
-    return f"half between {low_50} and {high_50}, nine in ten between {low_90} and {high_90}"
+    return f"50% sure between {low_50} and {high_50}, 90% between {low_90} and {high_90}"
 
 
 def load_key(path: Path) -> str:

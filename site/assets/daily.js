@@ -53,7 +53,7 @@ const mine = (question) => answers.find((one) => one.question === question);
 const inPercent = (ranges) => Object.fromEntries(ENDS.map((name) => [name, ranges[name] / 100]));
 const between = (base, low, high) => `${dollars(priceAt(base, low))} and ${dollars(priceAt(base, high))}`;
 const rangeWords = (base, { low_50, high_50, low_90, high_90 }) =>
-  `half between ${between(base, low_50, high_50)}, nine in ten between ${between(base, low_90, high_90)}`;
+  `50% sure between ${between(base, low_50, high_50)}, 90% between ${between(base, low_90, high_90)}`;
 
 function endsNow() {
   const { question } = about();
@@ -75,7 +75,9 @@ function showColumn() {
 
 function showSet() {
   const words = rangeWords(column.base, column.ends);
-  say(document.getElementById("daily-said"), `Yours: ${words}.`);
+  const { question } = about();
+  const isOwn = set?.question === question || mine(question);
+  say(document.getElementById("daily-said"), isOwn ? `Yours: ${words}.` : `Drag the bands: ${words}.`);
 }
 
 // ----- the answer

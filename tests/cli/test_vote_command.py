@@ -296,7 +296,7 @@ def test_an_answer_to_the_daily_question_lands_as_two_ranges(tmp_path: Path) -> 
     ballot = read_ballot(file.data, key_of(DEMO_ARENA), network.genesis_hash_bytes)
     assert code == 0, output
     assert ballot.vote.note == b'emi-arena/v2:j{"d":"BTC-DAILY-29981119","r50":[-40,35],"r90":[-120,110]}'
-    assert "half between $49,800 and $50,175, nine in ten between $49,400 and $50,550" in output
+    assert "50% sure between $49,800 and $50,175, 90% between $49,400 and $50,550" in output
     assert "/files/ballots/BTC-DAILY-29981119.json" in output
 
 

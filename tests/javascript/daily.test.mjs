@@ -39,8 +39,9 @@ const ends = () => ["low_90", "low_50", "high_50", "high_90"].map((name) => hand
 
 test("nothing of the brain is asked for before an answer", () => {
   assert.deepEqual(asked, []);
-  assert.match(nodes["daily-said"].textContent, /half between \$49,700 and \$50,450/);
+  assert.match(nodes["daily-said"].textContent, /^Drag the bands: 50% sure between \$49,700 and \$50,450/);
   key("high_90", "ArrowUp");
+  assert.match(nodes["daily-said"].textContent, /^Yours: 50% sure between \$49,700 and \$50,450/);
   key("high_90", "ArrowDown");
   assert.deepEqual(asked, []);
   assert.deepEqual(ends(), [-150, -60, 90, 180]);
