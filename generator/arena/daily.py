@@ -24,11 +24,13 @@ from generator.arena.outcome import fix_price
 from generator.arena.published import digest_of
 from generator.arena.ranges import move_percent
 from generator.arena.ranks import UNITS, Calendar, Entrant, Place, ranking
+from generator.arena.rates import ENOUGH
 from generator.arena.scoring import NORMAL_50, NORMAL_90
 from generator.arena.sealed import Life
 from generator.arena.voters import PLACES, shortened
 from generator.catalog.durations import DAY_MS
 from generator.catalog.formats import iso, ms_of, rounded
+from generator.catalog.text.figures import count
 from generator.catalog.words import RoundPhase
 from generator.values.questions import DailyQuestion
 from generator.values.ranges import MoveRange
@@ -50,7 +52,8 @@ NORMAL_90_TO_50: Final = NORMAL_90 / NORMAL_50  # how much wider a normal distri
 HORIZON: Final = "24h"  # of the brain's published ranges, which are widened to the time until it is measured
 RANKING_NOTE: Final = (
     "Places go by the lower end of the 95% interval of what a voter's ranges saved against a usual day per question "
-    "since the first answer; a question left out saved nothing. A place needs 30 answers."
+    "since the first answer; a question left out saved nothing. "
+    f"A place needs {count(ENOUGH, 'answer')}."
 )
 NOT_EXPECTED: Final = "no ranges when answers closed"
 

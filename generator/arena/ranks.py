@@ -1,7 +1,7 @@
 """Ranks: what a key's answers saved against a reference, per question asked since its first one.
 
 A question that a key left out counts as the reference: it saved nothing. So a key that answers only where it likes
-gains nothing on one that answers all. A rank needs 30 answers of one's own and ten days, since whole UTC days are the
+gains nothing on one that answers all. A rank needs thirty of its own and ten days, since whole UTC days are the
 blocks of its interval. Of many keys that know nothing, the best has saved something by luck alone: that is said with
 each rank. Used by rounds (Brier score against the base rate, hits against the likeliest outcome) and by the daily
 question (interval score against a usual day).
@@ -136,7 +136,7 @@ def ranking(entrants: Iterable[Entrant], calendar: Calendar, most: int) -> Ranki
 
 
 def rank_of(saved: Saved, asked: Asked, keys: int) -> Rank | None:
-    """Return what the rank of a key goes by; None where it is too early: below 30 answers of its own, or ten days.
+    """Return what the rank of a key goes by; None where it is too early: below thirty of its own, or ten days.
 
     The variance of the total is that of the days' totals: answers of one day are right or wrong together.
 

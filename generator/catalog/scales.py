@@ -122,6 +122,9 @@ SCALES: Final[dict[str, Scale]] = {
         "Compare it with the baselines only.",
     ),
     "value": Scale("as its name says", "any", "A score or a share, as described next to it in OpenAPI."),
+    "luck": Scale(
+        "as what is ranked", "any", "The best of so many voters stays below this by luck alone, in 95 of 100 cases."
+    ),
     "low": Scale("as value", "any", "Lower end of the 95% interval of value."),
     "high": Scale("as value", "any", "Upper end of the 95% interval of value."),
     "band_percent": Scale("percent", "0..", "Half-width of a small move's band, of the price at the start."),

@@ -91,7 +91,7 @@ const verdict = (finding, answers, more = 0) => ({ finding, answers, more });
 // The stake at which a run accuses, as a logarithm; the shares of all runs add up to 1.
 const accuses = (run, alarms) => -Math.log(alarms * (run === 1 ? FIRST_RUN : (1 - FIRST_RUN) / (run * (run - 1))));
 
-// For each answer its gains on the first and on the second error; a run ends with a verdict or after 100 answers.
+// For each answer its gains on the first and on the second error; a run ends with a verdict or after a hundred.
 function judge(gains, alarms, errors, needed) {
   let error = null;
   let [run, begin, stakes] = [1, 0, null];

@@ -44,6 +44,9 @@ class Upgraded(NamedTuple):
     seen: CompletedProcess[str]  # verified then, by somebody who comes again
 
 
+GONE: Final = {"squares"}  # of voters' scores: intervals are of whole days now, which come from the ballots
+
+
 def rows(state: Path) -> dict[str, list[dict[str, Any]]]:
     """Return what must survive, by table."""
     found = {}
@@ -58,8 +61,8 @@ def rows(state: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def missing(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the rows of `before` that are not in `after`; a column may have been added, none changed."""
-    names = list(before[0])
+    """Return the rows of `before` that are not in `after`; columns may have been added, and named ones have gone."""
+    names = [name for name in before[0] if name not in GONE]
     kept = [{name: row[name] for name in names} for row in after]
     return [row for row in before if {name: row[name] for name in names} not in kept]
 

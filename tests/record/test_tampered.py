@@ -203,6 +203,7 @@ UNHELD: Final = {
     ),  # read with ballots: tests/record/test_recount
     "round.sealed opened",  # published likewise, and no later than the entry
     "round.void previous_outcome",  # scores nothing
+    "daily.started start_price",  # scores nothing since a question has a base
 }
 """What no later entry says again."""
 

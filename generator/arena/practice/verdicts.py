@@ -7,7 +7,7 @@ they practise and whenever they look (Ville's inequality). An error is reported 
 5 in 100 calibrated learners ever see such a report.
 
 A verdict forgives. Answers are judged in runs: a new run, with a new stake, begins after each verdict and after every
-100 answers without one, so that what was answered long ago neither accuses nor excuses. A run may accuse a part of
+hundred answers without one, so that what was answered long ago neither accuses nor excuses. A run may accuse a part of
 those 5 in 100 only, and the parts of all runs add up to them. After a verdict the parts begin again with the first: of
 those who mend their ways, at most 5 in 100 are accused again by what they answer in the runs that begin then.
 

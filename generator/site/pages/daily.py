@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from gateway.wire.daily import MOST
 from generator.arena.daily import ASSET, closes_ms_of, day_now, scores_of
+from generator.arena.rates import ENOUGH
 from generator.arena.scoring import NORMAL_50, NORMAL_90
 from generator.catalog.durations import DAY_MS, HOUR_MS, MINUTE_MS
 from generator.catalog.formats import iso, moment
@@ -25,7 +26,7 @@ STEP: Final = 5  # hundredths of a percent, as an arrow key moves an end
 LEAST: Final = 400  # hundredths of a percent
 NOT_ASKED: Final = "No question takes answers now: the brain has no ranges, or too few days to tell a usual one."
 FIRST: Final = "No question has ended yet."
-NO_RANKS: Final = "A place needs 30 answers; none has been measured yet."
+NO_RANKS: Final = f"A place needs {count(ENOUGH, 'answer')}; none has been measured yet."
 ANSWERED_BEFORE: Final = "What you answer today is drawn here once it has ended."
 HELP: Final = "Drag the bands: half of such days should end in the inner one, nine in ten in the outer one."
 
