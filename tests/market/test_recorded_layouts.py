@@ -83,7 +83,7 @@ def test_frames_of_arrow_without_the_extra_name_it(tmp_path: Path, monkeypatch: 
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     (tmp_path / "BTC_USDT-5m.feather").write_bytes(b"ARROW1")
 
-    with pytest.raises(SourceError, match=r"pip install 'educational-market-intelligence\[frames\]'"):
+    with pytest.raises(SourceError, match="needs the extra `frames` of this package: pip install"):
         load_recording([tmp_path], ASSETS)
 
 

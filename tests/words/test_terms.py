@@ -12,7 +12,7 @@ from generator.catalog.text.report.sentences import REPORT
 TERMS = {
     "average coin": "Average coin",
     "backtest": "Backtest",
-    "band": "Neutral band",
+    "band": "Small move",
     "base rate": "Base rate",
     "Brier score": "Brier score",
     "calm": "Calm, normal, rough, wild",

@@ -121,6 +121,18 @@ def dollars(price: float) -> str:
     return f"${price:,.2f}" if round(price, 2) >= 10 else f"${price:.4f}"
 
 
+def tick_dollars(price: float) -> str:
+    """Write a price at which a tick of an axis lies: as `dollars` where that is exact, else with all its decimals.
+
+    >>> tick_dollars(26250.0), tick_dollars(0.0575), tick_dollars(0.05675)
+    ('$26,250', '$0.0575', '$0.05675')
+    """
+    short = dollars(price)
+    if math.isclose(float(short[1:].replace(",", "")), price, rel_tol=1e-9):
+        return short
+    return f"${price:,.8f}".rstrip("0")
+
+
 def about_dollars(amount: float) -> str:
     """Write an amount to two significant digits.
 

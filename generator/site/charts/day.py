@@ -11,7 +11,7 @@ from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.formats import price as published
 from generator.catalog.horizons import HOUR
-from generator.catalog.text.figures import price
+from generator.catalog.text.figures import price, tick_dollars
 from generator.compose.coins import ranges as ranges_of
 from generator.compose.inputs import reading_of
 from generator.compose.tick import Tick
@@ -68,7 +68,7 @@ def day_picture(ctx: Tick, most: int, when: str, base: float | None) -> DayPictu
         base = now
     reach = base * most / 10_000
     drawn = [base - reach, base + reach, *(close for _, close in closes)]
-    prices = axis(min(drawn), max(drawn), "", price)
+    prices = axis(min(drawn), max(drawn), "", tick_dollars)
     right = _NOW if when else _NOW_ALONE
     plane = Plane(Axis(now_ms - DAY_MS, now_ms, (), ""), prices, _TOP, _BOTTOM, _LEFT, right)
 

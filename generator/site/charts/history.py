@@ -13,7 +13,7 @@ from generator.catalog.assets import ASSET_NAMES
 from generator.catalog.durations import DAY_MS, HOUR_MS, WEEK_MS
 from generator.catalog.formats import moment, rounded
 from generator.catalog.horizons import HORIZONS
-from generator.catalog.text.figures import UNKNOWN, percent, price
+from generator.catalog.text.figures import UNKNOWN, percent, price, tick_dollars
 from generator.catalog.text.labels import REGIME
 from generator.catalog.text.titles import TITLES, Drawn
 from generator.catalog.words import RegimeLabel
@@ -176,7 +176,7 @@ def _price_axis(asset: str, closes: Sequence[Point], fan: Fan) -> Axis:
     low = min(drawn)
     high = max(drawn)
     room = (high - low) * 0.06 or high * 0.01
-    return axis(low - room, high + room, f"{asset}, USD", price)
+    return axis(low - room, high + room, f"{asset}, USD", tick_dollars)
 
 
 def _patterns(name: str) -> Markup:
