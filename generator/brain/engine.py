@@ -1,6 +1,7 @@
 """The streaming engine: bars in, a reading out, put together from every measure for each asset and the market."""
 
 import math
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final, TypeVar
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from generator.brain.derivatives import Pressure
 from generator.brain.doubt import SILENT, named
+from generator.brain.events import record_of
 from generator.brain.evidence import Facts, breadth_lean
 from generator.brain.forecast import CALLS, Forecast
 from generator.brain.label import LABELS, REGIMES, UNKNOWN, dwell_minutes
@@ -89,7 +91,9 @@ class Engine(Measures):
         day = float(self.moves.moves[DAY, -1])
         word = int(self.swings.word[-1])
         counts = counts_of(self.highlights.hours, usual[HOUR_MOVE], usual[DAY_MOVE], day, word)
-        return month_of(frame, self.spells, self.expected(), counts)
+        month = month_of(frame, self.spells, self.expected(), counts)
+        events = record_of(self.highlights.hours, int(self.highlights.hour[0]))
+        return None if month is None else replace(month, events=events)
 
 
 class _Assembly:

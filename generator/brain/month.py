@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from generator.brain.closes import mean_of_assets
+from generator.brain.events import EventRecord
 from generator.brain.like_days import RecordCounts
 from generator.brain.part import Times
 from generator.brain.side import UNKNOWN
@@ -69,6 +70,7 @@ class Month:
     closes: FloatArray  # closes at each hour, oldest first, NaN where unknown, (HOURS, assets)
     hours_ms: Times  # their times, (HOURS,)
     counts: RecordCounts | None = None  # of the whole record, which may be longer
+    events: EventRecord | None = None  # likewise
 
     @property
     def travelled(self) -> float | None:

@@ -15,6 +15,7 @@ from generator.compose.body import Body, absent
 from generator.compose.coins import ExpectedMove, Quoted, expected_move_of, trend_of, volatility_of
 from generator.compose.context import Change
 from generator.compose.envelope import PaidResponse, RichResponse, paid_envelope, rich_envelope, source_name
+from generator.compose.events import EVENTS, MarketEvents, events_block
 from generator.compose.inputs import missing_reason, reading_of
 from generator.compose.paid_words import regime_headline, spells_summary
 from generator.compose.regime import HOLDS, UNREAD, Regime
@@ -88,6 +89,7 @@ class X402PaidResponse(PaidResponse):
         description="How long: spells of the state that the market is in now, what ended them and what followed; "
         "null without a reading."
     )
+    events: MarketEvents | None = Field(description=EVENTS)
 
 
 def market_context(ctx: Tick) -> MarketContext:
@@ -248,4 +250,5 @@ def paid_market_regime(ctx: Tick) -> X402PaidResponse:
         what_changed=what_changed(ctx),
         risk_drivers=ctx.reading.regime.drivers if ctx.reading else (),
         spells=ctx.spells,
+        events=events_block(ctx),
     )

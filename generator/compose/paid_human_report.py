@@ -12,6 +12,7 @@ from generator.catalog.text.report.sentences import Part, news
 from generator.catalog.text.report.sentences import report as parts_of
 from generator.compose.body import Body
 from generator.compose.envelope import PaidResponse, as_of, paid_envelope
+from generator.compose.events import EVENTS, MarketEventsShort, events_of_report
 from generator.compose.inputs import reading_of
 from generator.compose.joint import JOINT, JointShort, joint_short
 from generator.compose.ladder import LadderLevels, asset_levels
@@ -68,6 +69,7 @@ class HumanReport(Body):
         description="How likely moves of Bitcoin beyond several levels are, by horizon; null without a reading."
     )
     together: JointShort | None = Field(description=JOINT)
+    events: MarketEventsShort | None = Field(description=EVENTS)
     plots: tuple[Plot, ...] = Field(description="Numbers to draw, at most 60 places each; none of what is unknown.")
     receipt: Receipt = Field(description="What was bought.")
 
@@ -102,6 +104,7 @@ def report(ctx: Tick) -> HumanReport:
         assets=tuple(_asset(ctx, asset) for asset in ASSETS),
         levels=asset_levels(ctx, DEFAULT_ASSET),
         together=joint_short(ctx),
+        events=events_of_report(ctx),
         plots=plots(ctx),
         receipt=receipt(ctx),
     )

@@ -1,6 +1,7 @@
 """`python -m generator.lab`: fit how far prices may move, and measure the brain on candles; from a checkout only."""
 
 from datetime import UTC, datetime
+from itertools import permutations
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from generator.errors import GeneratorError
 from generator.lab.ablation import ablated
 from generator.lab.candles import read_candles
 from generator.lab.coverage import WARM_UP, held, listen, was_fitted
+from generator.lab.events import crossed, measured_null, read_hours
 from generator.lab.far import measured
 from generator.lab.holds import counted
 from generator.lab.joint import listen as follow
@@ -188,6 +190,25 @@ def joint(
     fitted = was_fitted(frame.rows(warm_up), trained)
     inside = " (inside the candles that the outlook was fitted on)" if fitted else ""
     print(measured_joint(f"{candles.name}{inside}", follow(frame, trained, warm_up)))
+
+
+@app.command()
+def events(
+    candles: Annotated[list[Path], typer.Option(help="A folder of candles of 5 or 60 minutes; give two or more.")],
+) -> None:
+    """Count the differences claimed where there is none: events of one market, outcomes of another.
+
+    Every two folders are crossed both ways, the outcomes shifted 120 times: about a second each.
+
+    Example: python -m generator.lab events --candles DIR --candles OTHER
+    """
+    try:
+        hours = {folder.name: read_hours(folder) for folder in candles}
+    except (ValueError, GeneratorError) as error:
+        raise typer.BadParameter(str(error)) from error
+
+    pairs = {f"{one}, {other}": crossed(hours[one], hours[other]) for one, other in permutations(hours, 2)}
+    print(measured_null(pairs))
 
 
 def _ms(day: datetime) -> int:
