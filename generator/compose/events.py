@@ -11,24 +11,22 @@ from generator.catalog.text import events as texts
 from generator.compose.body import Body
 from generator.compose.context import TickContext
 
-EVENTS: Final = "Events on record and what followed them; null without a reading of 5-minute bars."
+EVENTS: Final = "Events on record and what followed; null without a reading."
 _DECIMALS: Final = 2
 _WEEK: Final = 7 * 24  # hours within which an event is the last
 
 
 class EventList(Body):
-    """Events, oldest first, one array a quantity; those at one place belong together."""
+    """Events, oldest first, one array a quantity."""
 
-    at: tuple[str, ...] = Field(description="End of the hour of each, market time, ISO 8601 UTC.")
+    at: tuple[str, ...] = Field(description="Market time, ISO 8601 UTC.")
     size_percent: tuple[float | None, ...] = Field(
-        description="Move of the average coin, percent: over the hour of a large hour, else over the day."
+        description="Move of the average coin: of the hour or the day, percent."
     )
-    after_1h_percent: tuple[float | None, ...] = Field(
-        description="Its move in the hour after, percent; null where it is not known yet."
-    )
-    after_4h_percent: tuple[float | None, ...] = Field(description="In the four hours after, percent.")
-    after_24h_percent: tuple[float | None, ...] = Field(description="In the 24 hours after, percent.")
-    after_7d_percent: tuple[float | None, ...] = Field(description="In the seven days after, percent.")
+    after_1h_percent: tuple[float | None, ...] = Field(description="Its move an hour after, percent.")
+    after_4h_percent: tuple[float | None, ...] = Field(description="Four hours after.")
+    after_24h_percent: tuple[float | None, ...] = Field(description="24 hours after.")
+    after_7d_percent: tuple[float | None, ...] = Field(description="Seven days after.")
 
 
 class AlikeEvents(EventList):
@@ -77,8 +75,8 @@ class MarketEventsShort(Body):
     """The last event in short."""
 
     text: str = Field(description="How to read it.")
-    statement: str = Field(description="The last event and what followed such events, in words.")
-    last: LastEvent | None = Field(description="The last event of the last seven days; null without one.")
+    statement: str = Field(description="The last event in words.")
+    last: LastEvent | None = Field(description="That of the last seven days; null without one.")
 
 
 class MarketEvents(MarketEventsShort):
@@ -86,7 +84,7 @@ class MarketEvents(MarketEventsShort):
 
     record_days: float = Field(description="Days on record.")
     live: dict[str, EventList] = Field(description="By kind: those since the service began.")
-    backtest: dict[str, EventList] = Field(description="By kind: those of the history that it read at its start.")
+    backtest: dict[str, EventList] = Field(description="By kind: those before.")
 
 
 def events_block(ctx: TickContext) -> MarketEvents | None:

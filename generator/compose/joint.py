@@ -14,7 +14,7 @@ from generator.compose.context import TickContext
 from generator.values.ranges import MoveRange
 
 _DECIMALS: Final = 2
-JOINT: Final = "How the assets may move together, by all of their moves of the last two months; null with too few."
+JOINT: Final = "How the assets may move together, by their moves of two months; null with too few."
 
 
 class JointRanges(Body):
