@@ -7,6 +7,7 @@ Two ticks an hour are enough: one that stores the forecasts before their hour, a
 
 import asyncio
 import json
+import re
 import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,6 +25,7 @@ from tests.support.services import without_background
 
 START: Final = datetime(2026, 11, 17, 12, 0, tzinfo=UTC)
 HOURS: Final = 4 * 24
+_PLAIN_LIST: Final = re.compile(r"\[\n(?:\s+(?:[-+.\deE]+|null|true|false),?\n)+\s*\]")
 TARGET: Final = Path(sample.__file__).parent / sample.BUNDLED
 
 
@@ -45,12 +47,18 @@ async def made(state: Path) -> dict[str, object]:
     return {f"{name}.json": json.loads((state / "vault" / path).read_text()) for name, path in paths.items()}
 
 
+def text_of(body: object) -> str:
+    """Return a body as indented JSON, a list of numbers on one line: a series has hundreds."""
+    indented = json.dumps(body, indent=1, ensure_ascii=False) + "\n"
+    return _PLAIN_LIST.sub(lambda plain: " ".join(plain[0].split()), indented)
+
+
 def main() -> None:
     """Write the samples."""
     with tempfile.TemporaryDirectory() as folder:
         bodies = asyncio.run(made(Path(folder) / "state"))
     for name, body in bodies.items():
-        written = (TARGET / name).write_text(json.dumps(body, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        written = (TARGET / name).write_text(text_of(body), encoding="utf-8")
         print(f"{name}: {written:,} characters")
 
 
