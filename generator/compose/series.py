@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from pydantic import Field
@@ -14,8 +15,8 @@ from generator.catalog.text import series as texts
 from generator.catalog.words import MarketSide, VolatilityWord
 from generator.compose.body import Body, encode
 from generator.compose.context import TickContext
-from generator.market.bars import BAR_MS
-from generator.values.series import KeptSpans
+from generator.market.bars import BAR_MS, BarFrame
+from generator.values.series import KeptSeries, KeptSpans
 
 HOURS: Final = 30 * 24
 BARS: Final = DAY_MS // BAR_MS
@@ -115,17 +116,26 @@ class SeriesBlock(Body):
 
 def series_block(ctx: TickContext) -> SeriesBlock:
     """Compose the series."""
-    by_hour = _hourly(ctx)
-    by_five_minutes = _five_minutes(ctx)
-    content = encode({"by_hour": by_hour.as_json(), "by_five_minutes": by_five_minutes.as_json()})
+    now_ms = ctx.freshness.generated_ms // BAR_MS * BAR_MS
+    # Bars of a recording carry the time at which they were recorded.
+    by_hour, by_five_minutes, sha256 = _series(_Given(ctx.bars, ctx.kept, now_ms, ctx.freshness.offset_ms or 0))
     return SeriesBlock(
         text=texts.HOW_TO_READ,
         by_hour=by_hour,
         by_five_minutes=by_five_minutes,
-        sha256=hashlib.sha256(content).hexdigest(),
+        sha256=sha256,
         log_size=ctx.arena.log_size,
         checkpoint_digest=ctx.arena.checkpoint_digest,
     )
+
+
+class _Given(NamedTuple):
+    """What the series are made from: the same objects in five ticks of six."""
+
+    bars: BarFrame | None
+    kept: KeptSeries
+    now_ms: int  # wall time, when the newest bar may have ended
+    offset_ms: int  # from the time of a bar to its wall time
 
 
 class _Quantity(NamedTuple):
@@ -135,12 +145,21 @@ class _Quantity(NamedTuple):
     columns: Mapping[str, tuple[Any, ...]]
 
 
-def _hourly(ctx: TickContext) -> HourlySeries:
-    times = _times(ctx, HOUR_MS, HOURS)
-    quantities = _quantities(ctx, ctx.kept.hours, times)
-    market = _market(ctx.kept.hours, times)
+@lru_cache(maxsize=1)
+def _series(given: _Given) -> tuple[HourlySeries, FiveMinuteSeries, str]:
+    """Return both parts, and the digest of them."""
+    by_hour = _hourly(given)
+    by_five_minutes = _five_minutes(given)
+    content = encode({"by_hour": by_hour.as_json(), "by_five_minutes": by_five_minutes.as_json()})
+    return by_hour, by_five_minutes, hashlib.sha256(content).hexdigest()
 
-    said = {asset: [ctx.kept.ranges.get(asset, {}).get(at_ms) for at_ms in times] for asset in ASSETS}
+
+def _hourly(given: _Given) -> HourlySeries:
+    times = _times(given, HOUR_MS, HOURS)
+    quantities = _quantities(given, given.kept.hours, times)
+    market = _market(given.kept.hours, times)
+
+    said = {asset: [given.kept.ranges.get(asset, {}).get(at_ms) for at_ms in times] for asset in ASSETS}
     ranges = _cut(said, times)
     return HourlySeries(
         step_minutes=HOUR_MS // MINUTE_MS,
@@ -159,10 +178,10 @@ def _hourly(ctx: TickContext) -> HourlySeries:
     )
 
 
-def _five_minutes(ctx: TickContext) -> FiveMinuteSeries:
-    times = _times(ctx, BAR_MS, BARS)
-    quantities = _quantities(ctx, ctx.kept.bars, times)
-    market = _market(ctx.kept.bars, times)
+def _five_minutes(given: _Given) -> FiveMinuteSeries:
+    times = _times(given, BAR_MS, BARS)
+    quantities = _quantities(given, given.kept.bars, times)
+    market = _market(given.kept.bars, times)
     return FiveMinuteSeries(
         step_minutes=BAR_MS // MINUTE_MS,
         until=iso(times[-1]),
@@ -172,17 +191,15 @@ def _five_minutes(ctx: TickContext) -> FiveMinuteSeries:
     )
 
 
-def _times(ctx: TickContext, step_ms: int, count: int) -> list[int]:
+def _times(given: _Given, step_ms: int, count: int) -> list[int]:
     """Return the wall times of the values, the newest at or before the tick."""
-    last_ms = ctx.freshness.generated_ms // step_ms * step_ms
+    last_ms = given.now_ms // step_ms * step_ms
     return [last_ms - place * step_ms for place in reversed(range(count))]
 
 
-def _quantities(ctx: TickContext, spans: KeptSpans, times: Sequence[int]) -> dict[str, _Quantity]:
+def _quantities(given: _Given, spans: KeptSpans, times: Sequence[int]) -> dict[str, _Quantity]:
     """Return every quantity but funding by its name, and funding by `funding <venue>`."""
-    # Bars of a recording carry the time at which they were recorded.
-    offset_ms = ctx.freshness.offset_ms or 0
-    of_bars = past(ctx.bars, ASSETS, [at_ms - offset_ms for at_ms in times])
+    of_bars = past(given.bars, ASSETS, [at_ms - given.offset_ms for at_ms in times])
     quantities = {
         "price": _cut({asset: _brief(of_bars.closes[asset], _PRICE_DIGITS) for asset in ASSETS}, times),
         "realised_percent": _cut({asset: _brief(of_bars.realised[asset], _FEW_DIGITS) for asset in ASSETS}, times),

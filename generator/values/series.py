@@ -34,9 +34,9 @@ class KeptSpans:
     words: Mapping[int, KeptWords] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class KeptSeries:
-    """What the memory holds for the series; nothing of a backtest."""
+    """What the memory holds for the series; nothing of a backtest. Two are equal only if they are one."""
 
     hours: KeptSpans = field(default_factory=lambda: KeptSpans(HOUR_MS))
     bars: KeptSpans = field(default_factory=lambda: KeptSpans(5 * MINUTE_MS))

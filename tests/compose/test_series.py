@@ -133,3 +133,18 @@ def test_words_are_those_of_the_dictionary() -> None:
     spans = KeptSpans(BAR_MS, {}, {NOW_MS // BAR_MS * BAR_MS: words})
 
     assert body(None, bars=spans)["by_five_minutes"]["market"] == {"trend": [], "volatility": ["calm"]}
+
+
+def test_a_minute_without_a_new_bar_has_the_series_of_the_one_before() -> None:
+    ctx = replace(full_context(), bars=bars_of(40), kept=KeptSeries(hours=kept_hours(4, 1)))
+    begun_ms = ctx.freshness.generated_ms // BAR_MS * BAR_MS
+    first, last, after = (
+        series_block(replace(ctx, freshness=replace(ctx.freshness, generated_ms=begun_ms + after_ms)))
+        for after_ms in (0, BAR_MS - 1, BAR_MS)
+    )
+    other = series_block(replace(ctx, kept=KeptSeries()))
+
+    assert first.by_hour is last.by_hour
+    assert after.by_five_minutes.until != first.by_five_minutes.until
+    assert other.by_hour.since.trend is None
+    assert first.by_hour.since.trend is not None

@@ -94,4 +94,6 @@ def test_live_ranges_say_whether_they_held_and_those_of_the_backtest_are_left_ou
 
 
 def test_an_empty_memory_has_nothing(memory: Memory) -> None:
-    assert memory.series(NOON_MS, 0) == KeptSeries()
+    kept = memory.series(NOON_MS, 0)
+    nothing = KeptSeries()
+    assert (kept.hours, kept.bars, kept.ranges) == (nothing.hours, nothing.bars, nothing.ranges)
