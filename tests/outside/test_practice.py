@@ -467,8 +467,11 @@ def test_a_chapter_on_a_phone_is_marked_and_learn_leads_to_where_one_was(browser
     expect(page.locator("#chapters-begin")).to_have_text("Continue where you were: 8 Luck")
 
     page.locator("#chapters-begin a").tap()
+    expect(answers).to_have_count(number)  # a tap does not wait for the next page, and `all` finds what is there
+    expect(page.locator("#chapter-marks")).to_have_text(marked)
     for answer in answers.all():
         answer.tap()
+        expect(answer.locator("xpath=..")).to_have_attribute("open", "")
     expect(page.locator("#chapter-marks")).to_have_text(re.compile("^Chapter done; [01] of 1 guesses close"))
     page.goto(f"{origin}/learn/")
     expect(page.locator("#chapters-begin")).to_have_text("Continue where you were: 1 Base rates")
