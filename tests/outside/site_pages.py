@@ -12,7 +12,9 @@ pytest.importorskip("playwright", reason="missing: playwright (pip install playw
 
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
+from generator.catalog.assets import DEFAULT_ASSET
 from generator.catalog.discovery import PAGES
+from generator.catalog.links import asset_path
 from tests.support.processes import emi_up
 
 __all__ = [
@@ -60,10 +62,11 @@ WITHOUT_DATE: Final = """
 
 @contextmanager
 def a_market(folder: Path) -> Iterator[str]:
-    """Run `emi up` on a simulated market until its first tick is published; gives its origin."""
+    """Run `emi up` on a simulated market until a tick is published with its charts; gives its origin."""
     with emi_up(folder, EMI_STATE_DIR=str(folder / "state")) as up:
         up.wait_answer("/track-record/", within_s=180)
         up.wait_text("is up:", within_s=180)
+        up.wait_page(asset_path(DEFAULT_ASSET), "chart-btc-7d", within_s=180)  # of the second tick
         yield up.origin
 
 

@@ -117,6 +117,16 @@ class Running:
             time.sleep(0.05)
         raise AssertionError(f"no answer from {path}:\n{self.text()}")
 
+    def wait_page(self, path: str, wanted: str, within_s: float = 110) -> None:
+        """Wait until what is served at `path` has a text in it."""
+        until = time.monotonic() + within_s
+        while time.monotonic() < until:
+            with contextlib.suppress(OSError), urllib.request.urlopen(self.origin + path, timeout=60) as answer:
+                if wanted in answer.read().decode():
+                    return
+            time.sleep(0.5)
+        raise AssertionError(f"{path} has no {wanted!r}:\n{self.text()}")
+
     def wait_text(self, wanted: str, within_s: float = 110) -> None:
         """Wait until `wanted` was printed."""
         until = time.monotonic() + within_s
