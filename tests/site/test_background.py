@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 from generator.catalog.assets import ASSETS
+from generator.catalog.downloads import SUMS
+from generator.catalog.words import SourceMode
 from generator.compose.all import compose
 from generator.compose.body import Body
 from generator.compose.free import FreeBodies
@@ -24,7 +26,7 @@ from generator.release.values import FIRST_GENERATION
 from generator.runtime.app import App
 from generator.runtime.tick import tick
 from generator.site.files.background import BackgroundFiles, Renewed, StaticFiles, TickFiles
-from generator.site.files.downloads import published_downloads
+from generator.site.files.downloads import no_downloads, published_downloads
 from generator.site.files.pictures import PICTURES, Drawing, Pictures
 from tests.support.builders import full_context
 from tests.support.clock import ManualClock
@@ -108,8 +110,8 @@ def test_the_first_release_is_whole_and_a_month_that_ends_is_written_once(tmp_pa
 
 
 def test_after_the_bootstrap_a_reading_comes_first_and_what_takes_long_next(tmp_path: Path) -> None:
-    slow = ("share/now.png", "track-record/hourly.csv")
-    seen: list[list[bool]] = []
+    nothing = no_downloads(SourceMode.SIMULATED).files
+    drawn: list[bool] = []
     sums: list[bytes] = []
 
     async def work() -> None:
@@ -118,20 +120,18 @@ def test_after_the_bootstrap_a_reading_comes_first_and_what_takes_long_next(tmp_
             app.publisher.background = BackgroundFiles(
                 app.record.memory, last_good, static=no_openapi, draw=two_pictures
             )
-            before = {"/index.html": b"<html></html>", "/track-record/SHA256SUMS": b"of nothing\n"}
+            before = {"/index.html": b"<html></html>", **nothing}
             app.publisher.releases.publish(FIRST_GENERATION, before, clock.now().timestamp())
             for _ in range(2):
                 await minutes(app, clock, 1)
-                current = tmp_path / "site" / "current"
-                seen.append([(current / path).exists() for path in slow])
+                drawn.append((tmp_path / "site" / "current" / "share" / "now.png").exists())
                 sums.append(site(tmp_path, "track-record/SHA256SUMS"))
                 assert site(tmp_path, "api/market-regime.php")
 
     asyncio.run(work())
 
-    assert seen == [[False, False], [True, True]]
-    assert sums[0] == b"of nothing\n"
-    assert len(sums[1].splitlines()) > 1
+    assert drawn == [False, True]
+    assert nothing[SUMS] not in sums
 
 
 def test_a_start_takes_the_published_record_and_the_next_release_reads_it_again(tmp_path: Path) -> None:
@@ -169,10 +169,13 @@ def test_without_one_published_file_the_record_is_read_at_the_start(tmp_path: Pa
             exports = app.record.memory.exports()
             shown = app.publisher.releases.shown
 
-            whole = published_downloads(exports, shown)
+            whole = published_downloads(exports, SourceMode.SIMULATED, shown)
             assert whole is not None
             assert whole.files["/track-record/hourly.csv"] == site(tmp_path, "track-record/hourly.csv")
-            assert published_downloads(exports, lambda paths: shown(set(paths) - {"/track-record/hourly.csv"})) is None
+            less = published_downloads(
+                exports, SourceMode.SIMULATED, lambda paths: shown(set(paths) - {"/track-record/hourly.csv"})
+            )
+            assert less is None
 
     asyncio.run(work())
 

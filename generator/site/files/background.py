@@ -1,8 +1,8 @@
 """Files too slow for a tick: OpenAPI and discovery files, share pictures, the record for download.
 
-The first release waits for them, but where readers have the bootstrap release alone: then charts, pictures and
-downloads follow in the next. From then on a thread makes them again when what they show has changed, beginning when a
-release has been published; the next release holds the result. What cannot be made keeps its last good bytes.
+The first release waits for them, but where readers have the bootstrap release alone: then charts and pictures follow in
+the next. From then on a thread makes them again when what they show has changed, beginning when a release has been
+published; the next release holds the result. What cannot be made keeps its last good bytes.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -244,7 +244,6 @@ class BackgroundFiles:
             self._downloads,
             key=(self._record_state(tick, at), is_first),
             make=lambda: self._first_downloads(mode, at) if is_first else downloads(self._memory.exports(), mode, at),
-            may_follow=True,
         )
         # Once a day, and an hour later, when the last hours of a week are judged.
         now_ms = tick.context.freshness.generated_ms
@@ -272,7 +271,7 @@ class BackgroundFiles:
         """Take what is published, and close no month: a tick waits, and that takes as long as the month has rounds."""
         exports = self._memory.exports()
         # Readers had the record until now; the next release has what was added since.
-        published = published_downloads(exports, self._last_good.last)
+        published = published_downloads(exports, mode, self._last_good.last)
         return published or downloads(exports, mode, at, closes=False)
 
     def _make_weeks(self, now_ms: int) -> tuple[Week, ...]:

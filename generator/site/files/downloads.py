@@ -115,8 +115,12 @@ def downloads(
     return Downloads(files, once, notes, months)
 
 
-def published_downloads(exports: Exports, shown: Callable[[Collection[str]], Mapping[str, bytes]]) -> Downloads | None:
-    """Return what readers have of the record; None where a file is missing, and the record has to be read.
+def published_downloads(
+    exports: Exports, mode: SourceMode, shown: Callable[[Collection[str]], Mapping[str, bytes]]
+) -> Downloads | None:
+    """Return what readers have of the record; None where a file is missing or empty, and the record has to be read.
+
+    Those of the bootstrap release are empty, whatever the record holds.
 
     Args:
         exports: asked for the months that are over alone.
@@ -124,7 +128,7 @@ def published_downloads(exports: Exports, shown: Callable[[Collection[str]], Map
     """
     # With the packed forms, which no tick makes of them.
     files = shown([path + ending for path in RUNNING for ending in ("", ".gz", ".br")])
-    if not files.keys() >= set(RUNNING):
+    if not files.keys() >= set(RUNNING) or files[SUMS] == no_downloads(mode).files[SUMS]:
         return None
     return Downloads(files, months=tuple(file for files_of in _noted(exports).values() for file in files_of))
 
