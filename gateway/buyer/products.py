@@ -27,12 +27,14 @@ class Flow(NamedTuple):
         product: id of what it sells.
         link: its word in the page's navigation.
         parts: what is in it.
+        glimpse: whether the page shows the beginning of a sample at once; a long one is loaded at a press alone.
     """
 
     name: str
     product: str
     link: str
     parts: tuple[ProductPart, ...]
+    glimpse: bool = True
 
 
 _RECORD: Final = ProductPart(
@@ -86,6 +88,7 @@ FLOWS: Final[tuple[Flow, ...]] = (
             ProductPart("confidence", "Confidence", "of the regime and of the direction, never mixed"),
             ProductPart("evidence", "Evidence", "what was used, what is missing, what disagrees"),
         ),
+        glimpse=False,
     ),
     Flow(
         "main-brain",

@@ -1,4 +1,4 @@
-// A whole document for free: its beginning next to the price, all of it on a button.
+// A whole document for free: the beginning of a short one next to the price, all of any on a button.
 
 import { blocks, draw, element, plotted } from "./buyer-report.js";
 import { when } from "./buyer-tables.js";
@@ -9,7 +9,7 @@ const LINES = 12; // of JSON, as a glimpse
 let loaded = null;
 
 async function load() {
-  const answer = await ask(at("show-sample").dataset.from);
+  const answer = await ask(at("sample-json").getAttribute("href"));
   if (answer.status !== 200) throw new Error();
   return answer.body;
 }

@@ -726,5 +726,5 @@ onChange(list);
 list();
 const pending = saved().find((one) => one.status === "signed" && one.header && !one.refused && !one.failed);
 if (pending) resume(pending.txid);
-if (at("peek")) peek();
+if (at("peek-shown")) peek();
 rank();

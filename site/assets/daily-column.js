@@ -53,7 +53,8 @@ export class Column {
   }
 
   handle(name) {
-    const made = element("div", "", { className: `daily-end ${name.endsWith("90") ? "outer" : "inner"}`, tabIndex: 0 });
+    const kind = `${name.endsWith("90") ? "outer" : "inner"} ${name.startsWith("low") ? "low" : "high"}`;
+    const made = element("div", "", { className: `daily-end ${kind}`, tabIndex: 0 });
     const about = { role: "slider", "aria-label": LABELS[name], "aria-orientation": "vertical" };
     about["aria-valuemin"] = -this.most;
     about["aria-valuemax"] = this.most;
@@ -84,14 +85,19 @@ export class Column {
     this.changed(this.ends);
   }
 
-  // The nearest end is taken; of two at one place the one on the side of the press.
-  begin(event) {
-    if (event.button) return;
-    const move = this.moveAt(event.clientY);
+  // The nearest end; of two at one place the one on the side of the press.
+  nearest(move) {
     const far = (name) => Math.abs(this.ends[name] - move);
     const least = Math.min(...ENDS.map(far));
     const near = ENDS.filter((name) => far(name) === least);
-    this.dragged = move > this.ends[near[0]] ? near.at(-1) : near[0];
+    return move > this.ends[near[0]] ? near.at(-1) : near[0];
+  }
+
+  // A press on a handle takes its end; one elsewhere takes the nearest.
+  begin(event) {
+    if (event.button) return;
+    const move = this.moveAt(event.clientY);
+    this.dragged = event.target.dataset.end || this.nearest(move);
 
     event.preventDefault();
     this.place.setPointerCapture(event.pointerId);

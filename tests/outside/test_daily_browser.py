@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -118,6 +119,24 @@ def test_a_band_is_dragged_to_a_price(browser: Browser, origin: str, path: str) 
     assert after > before
     assert after == pytest.approx(min(asked, int(about["most"])), abs=10)
     expect(page.locator("#daily-said")).to_contain_text(f"${base * (1 + after / 10_000):,.0f}")
+
+
+@pytest.mark.parametrize("shut", [False, True])
+def test_a_finger_has_room_on_every_end_of_the_bands(browser: Browser, origin: str, shut: bool) -> None:
+    page = opened(browser.new_context(viewport={"width": 390, "height": 844}), origin, "/arena/daily/")
+    ends = page.get_by_role("slider")
+    if shut:
+        ends.first.focus()
+        page.keyboard.press("End")
+
+    boxes = [box for end in ends.all() if (box := end.bounding_box())]
+
+    assert len(boxes) == 4
+    assert min(min(box["width"], box["height"]) for box in boxes) >= 24
+    for one, other in combinations(boxes, 2):
+        apart = min(one["x"] + one["width"], other["x"] + other["width"]) <= max(one["x"], other["x"]) + 0.5
+        below = min(one["y"] + one["height"], other["y"] + other["height"]) <= max(one["y"], other["y"]) + 0.5
+        assert apart or below
 
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Asia/Tokyo"])
