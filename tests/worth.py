@@ -40,8 +40,7 @@ ENVELOPE: Final = frozenset(
      "changed_since_last_tick", "horizon_minutes", "reliability", "version"}
 )  # fmt: skip
 # One fact however many numbers it takes.
-WHOLE: Final = frozenset({"ladder", "charts", "plots", "paths", "differences", "by_hour", "by_five_minutes"})
-_KEPT: Final = frozenset({"by_hour", "by_five_minutes"})
+WHOLE: Final = frozenset({"ladder", "charts", "plots", "paths", "differences"})
 _HORIZON_NAMES: Final = {
     **{name: name for name in HORIZONS},
     "minutes_15": "15m",
@@ -100,9 +99,7 @@ class Content:
                 else:
                     self._walk(inner, (*path, name), subject, _horizon_in(name) or horizon)
         elif isinstance(node, list):
-            # Of a kept series its newest value, the one that is the likeliest to be free.
-            is_kept = not _KEPT.isdisjoint(path)
-            for inner in node[-1:] if is_kept else node:
+            for inner in node:
                 self._walk(inner, path, subject, horizon)
         else:
             self._leaf(node, Key(".".join(path), horizon), subject)

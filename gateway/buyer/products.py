@@ -42,6 +42,9 @@ _RECORD: Final = ProductPart(
     "How past forecasts turned out",
     "hits and misses with the interval, Brier score against simple rules, and calibration",
 )
+_EVENTS: Final = ProductPart(
+    "events", "Events", "large hours and days, turns and rough spells on record, and what came after them"
+)
 _MONTH: Final = (
     ProductPart(
         "joint", "Together", "how far a portfolio and each two coins may move, by moves that came together, and paths"
@@ -68,6 +71,7 @@ FLOWS: Final[tuple[Flow, ...]] = (
             ProductPart("assets", "Coin by coin", "each coin's day by its own measure"),
             ProductPart("levels", "Levels", "chances of moves of Bitcoin beyond each of several levels, by horizon"),
             ProductPart("together", "Together", "how far all coins in equal parts may move, and the best and worst"),
+            _EVENTS,
             ProductPart("plots", "Plots", "drawn from numbers that come with the report"),
         ),
     ),
@@ -112,6 +116,7 @@ FLOWS: Final[tuple[Flow, ...]] = (
             ProductPart("assets", "Assets", "each coin's own regime, trend, volatility and expected moves"),
             ProductPart("what_changed", "What changed", "over the last 24 hours, before and now"),
             ProductPart("risk_drivers", "Risk drivers", "what drives risk now, in words"),
+            _EVENTS,
             ProductPart("spells", "Spells", "how long the market's states last, what ends them, ranks in the month"),
         ),
     ),

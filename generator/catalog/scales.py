@@ -111,7 +111,6 @@ SCALES: Final[dict[str, Scale]] = {
         "How often a call was right, or an end of its interval.",
         "Read it with n and the baselines.",
     ),
-    "realised_percent": Scale("percent", "0..", "Realised volatility of the hour before."),
     "pinball": Scale(
         "percent", "0..",
         "Mean pinball loss of the ranges, lower is better.",

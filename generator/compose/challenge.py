@@ -160,7 +160,7 @@ WORTH: Final[dict[str, tuple[str, ...]]] = {
     "x402-market-regime": ("spells", "what_changed", "headline"),
     "x402-main-brain": (*_KEPT_PARTS, "headline"),
     "x402-atlas": (
-        *(f"intelligence_layer.{part}" for part in (*_KEPT_PARTS, "partition", "spells", "series")),
+        *(f"intelligence_layer.{part}" for part in (*_KEPT_PARTS, "partition", "spells")),
         "headline",
     ),
     HUMAN_REPORT: tuple(f"report.{part}" for part in _REPORT_PARTS),

@@ -17,7 +17,6 @@ from generator.catalog.words import MarketSide, RegimeLabel
 from generator.compose.body import Body
 from generator.market.bars import BarFrame
 from generator.market.observation import AssetObservation, Observation
-from generator.values.series import KeptSeries
 from generator.values.ticks import TicksBlock
 from generator.values.view import ArenaView
 
@@ -99,7 +98,6 @@ class TickContext:
     market: MarketFacts | None = None  # likewise, what happened in it
     futures: Mapping[str, Pressure] = field(default_factory=dict)  # likewise
     bars: BarFrame | None = None  # of the last month
-    kept: KeptSeries = field(default_factory=KeptSeries)  # for the series
     month: Month | None = None  # what they say of now; None without 5-minute bars
     tracked_before: Mapping[str, str | None] | None = None  # of the tick published before; None after a start
 

@@ -31,7 +31,6 @@ from generator.compose.market_regime import label_of, same_as_market
 from generator.compose.paid_words import atlas_headline, atlas_summary
 from generator.compose.regime import Regime
 from generator.compose.scores import KIND, TrackRecord, score_limits, track_record
-from generator.compose.series import SERIES, SeriesBlock
 from generator.compose.spells import Spells
 from generator.compose.tick import Tick
 from generator.values.ranges import RangesOfWeek
@@ -111,7 +110,6 @@ class IntelligenceLayer(Body):
         description="How long: spells of the state that the market is in now, what ended them and what followed; "
         "null without a reading."
     )
-    series: SeriesBlock = Field(description=SERIES)
     track_record: TrackRecord = Field(description="How resolved hourly forecasts turned out.")
 
 
@@ -175,7 +173,6 @@ def paid_atlas(ctx: Tick) -> X402AtlasPaidResponse:
             pairs=ctx.pairs,
             ranges_last_week=ctx.ranges_last_week,
             spells=ctx.spells,
-            series=ctx.series,
             track_record=track_record(ctx.arena.hourly_record),
         ),
         summary=atlas_summary(ctx.paid),

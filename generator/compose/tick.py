@@ -28,7 +28,6 @@ from generator.compose.ladder import (
 from generator.compose.paid_words import paid_facts
 from generator.compose.regime import Regime, changes, regime, tracked_facts
 from generator.compose.report import report_facts
-from generator.compose.series import SeriesBlock, series_block
 from generator.compose.spells import Spells, spells
 from generator.values.ranges import RangesOfWeek
 
@@ -104,11 +103,6 @@ class Tick(TickContext):
     def joint(self) -> JointBlock | None:
         """How the assets may move together; None where too little is known."""
         return joint_block(self)
-
-    @cached_property
-    def series(self) -> SeriesBlock:
-        """What was published before, by hour and by five minutes."""
-        return series_block(self)
 
     @cached_property
     def ladder(self) -> LadderBlock:

@@ -347,7 +347,6 @@ def describe(  # noqa: PLR0917
         last_tick_id=app.record.memory.last_tick(),
         closes={asset: app.market.history.closes(asset, SPARK_POINTS) for asset in ASSETS},
         bars=bars,
-        kept=app.record.memory.series(now_ms, moved_ms or 0),
         month=app.market.month() if reading is not None else None,
         trends=hours.trends if hours else {},
         side=hours.side if hours else MarketSide.UNKNOWN,

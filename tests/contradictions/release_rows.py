@@ -224,7 +224,8 @@ def backtest_counted(release: Release) -> str:
     for name, body in release.bodies.items():
         for path, value in leaves(body):
             # A loss of the backtest is listed as one, and counted nowhere.
-            is_apart = "backtest" in path[:-1] or "latest_arena_losses" in path
+            # An event says which of the two records its figures are of; they are never of both.
+            is_apart = "backtest" in path[:-1] or not {"latest_arena_losses", "events"}.isdisjoint(path)
             if path[-1] == "backtest" and value is True and not is_apart:
                 return f"{name} {'.'.join(path)}"
     return ""

@@ -70,14 +70,14 @@ def test_the_last_130_000_ticks_are_kept(memory: Memory) -> None:
     assert numbers(memory, t.ticks) == [2, 130_000, 130_001]
 
 
-def test_of_the_regime_the_last_45_000_rows_are_kept_and_every_change(memory: Memory) -> None:
+def test_of_the_regime_the_last_20_000_rows_are_kept_and_every_change(memory: Memory) -> None:
     row = {"label": "range", "mode": "NEUTRAL", "warm_up": False}
-    for number, changed in ((1, True), (2, False), (3, False), (4, False), (45_002, False)):
+    for number, changed in ((1, True), (2, False), (3, False), (4, False), (20_002, False)):
         numbered(memory, t.regime_history, number, at_ms=number, changed=changed, **row)
 
     play_regime(memory, NOON, "range")
 
-    assert numbers(memory, t.regime_history) == [1, 4, 45_002, 45_003]
+    assert numbers(memory, t.regime_history) == [1, 4, 20_002, 20_003]
 
 
 def test_a_tick_that_is_made_again_counts_once(memory: Memory) -> None:

@@ -101,7 +101,7 @@ def test_the_section_of_an_endpoint_is_short_as_markdown(row: Endpoint | Product
     title = row.name if isinstance(row, Endpoint) else row.title
     sections = rendered()[f"{page}index.md"].decode().split("\n## ")
     # Tokens; every record of the service is in the one, every reading in the other.
-    limit = {"statistics": 5_200, "x402-atlas": 7_000, "x402-main-brain": 4_800}.get(row.id, 4_200)
+    limit = {"statistics": 5_200, "x402-atlas": 5_200, "x402-main-brain": 4_800}.get(row.id, 4_200)
 
     section = next(text for text in sections if text.startswith(f"{title}\n"))
 

@@ -19,7 +19,7 @@ from generator.values.ticks import TicksBlock
 
 KEPT_TICKS = 130_000  # 90 days
 READ_HOURS_MS = 31 * DAY_MS  # by pages; all are kept
-KEPT_REGIMES = 45_000  # 31 days; rows where the label or the state changed are kept for good
+KEPT_REGIMES = 20_000  # 14 days; rows where the label or the state changed are kept for good
 DAY_TOLERANCE_MS = 30 * MINUTE_MS
 
 _OF_HOUR = tuple(field.name for field in fields(Hour))

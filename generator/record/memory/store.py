@@ -22,7 +22,7 @@ from generator.arena.teacher import RunningTotals
 from generator.catalog.durations import DAY_MS, HOUR_MS
 from generator.catalog.words import RoundPhase
 from generator.errors import MemoryUnreadable
-from generator.market.bars import BAR_MS, BarFrame
+from generator.market.bars import BarFrame
 from generator.memo import Memo
 from generator.record.audit.entries import Entry
 from generator.record.audit.recount import BallotPart
@@ -34,13 +34,11 @@ from generator.record.memory.exports import NOTE_PREFIX, Exports, published_rows
 from generator.record.memory.games import game_stores
 from generator.record.memory.rows import get_meta, put_meta, upsert
 from generator.record.memory.sealed import joint_record
-from generator.record.memory.series import kept_series
 from generator.record.memory.totals import ranges_of_block
 from generator.record.memory.venues import VenueFacts
 from generator.runtime.lease import Fence, no_fence
 from generator.values.hours import Hour, PredictionMade
 from generator.values.rows import RoundInTheRecord
-from generator.values.series import KeptSeries
 from generator.values.ticks import TicksBlock
 from generator.values.view import ArenaView
 from generator.values.votes import Tally
@@ -385,13 +383,6 @@ class Memory:
         """Return the last changes of the regime's label or of the market's state, newest first."""
         with self.reading() as connection:
             return history.regime_changes(connection, limit)
-
-    def series(self, now_ms: int, since_ms: int) -> KeptSeries:
-        """Return what was published within a month, from `since_ms` on; the same object until five minutes are over."""
-        with self.reading() as connection:
-            totals = self.totals(connection)
-            key = (now_ms // BAR_MS, since_ms, totals.live.ranges)
-            return self._cached("series", key, lambda: kept_series(connection, now_ms, since_ms))
 
     def hours(self, now_ms: int) -> tuple[Hour, ...]:
         """Return what was published first in each hour of the last month, oldest first."""
