@@ -28,7 +28,7 @@ NOT_ASKED: Final = "No question takes answers now: the brain has no ranges, or t
 FIRST: Final = "No question has ended yet."
 NO_RANKS: Final = f"A place needs {count(ENOUGH, 'answer')}; none has been measured yet."
 ANSWERED_BEFORE: Final = "What you answer today is drawn here once it has ended."
-HELP: Final = "Drag the bands: half of such days should end in the inner one, nine in ten in the outer one."
+HELP: Final = "Half of such days should end in the inner band, nine in ten in the outer one."
 
 
 class DailyRow(NamedTuple):
