@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from itertools import permutations
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import typer
@@ -21,6 +21,7 @@ from generator.lab.joint import measured_joint
 from generator.lab.ladder import listen as hear
 from generator.lab.ladder import measured_ladder
 from generator.lab.outlook import fit_outlook, save
+from generator.market.bars import BarFrame
 
 app = typer.Typer(
     help="Fit how far prices may move, or measure the brain on candles.", no_args_is_help=True, add_completion=False
@@ -96,6 +97,29 @@ def coverage(
         print(held(f"{name}{inside}", listen(frame, trained, warm_up)))
 
 
+class _Scored(NamedTuple):
+    """What a command scores: candles from a bar on, read by the brain with its outlook."""
+
+    name: str
+    frame: BarFrame
+    trained: Weights
+    warm_up: int  # bars that are read before the first is scored
+
+
+def _scored(candles: Path, since: datetime | None, outlook: Path | None) -> _Scored:
+    """Read the candles and the outlook; BadParameter where one of them cannot be read."""
+    try:
+        trained = Weights.load(outlook)
+        frame = read_candles(candles)
+    except (ValueError, GeneratorError) as error:
+        raise typer.BadParameter(str(error)) from error
+
+    warm_up = int(np.searchsorted(frame.t, _ms(since))) if since else WARM_UP
+    fitted = was_fitted(frame.rows(warm_up), trained)
+    inside = " (inside the candles that the outlook was fitted on)" if fitted else ""
+    return _Scored(f"{candles.name}{inside}", frame, trained, warm_up)
+
+
 @app.command()
 def ablation(
     *,
@@ -109,16 +133,8 @@ def ablation(
 
     Example: python -m generator.lab ablation --candles DIR
     """
-    try:
-        trained = Weights.load(outlook)
-        frame = read_candles(candles)
-    except (ValueError, GeneratorError) as error:
-        raise typer.BadParameter(str(error)) from error
-
-    warm_up = int(np.searchsorted(frame.t, _ms(since))) if since else WARM_UP
-    fitted = was_fitted(frame.rows(warm_up), trained)
-    inside = " (inside the candles that the outlook was fitted on)" if fitted else ""
-    print(ablated(f"{candles.name}{inside}", frame, trained, warm_up))
+    scored = _scored(candles, since, outlook)
+    print(ablated(scored.name, scored.frame, scored.trained, scored.warm_up))
 
 
 @app.command()
@@ -155,16 +171,8 @@ def ladder(
 
     Example: python -m generator.lab ladder --candles DIR
     """
-    try:
-        trained = Weights.load(outlook)
-        frame = read_candles(candles)
-    except (ValueError, GeneratorError) as error:
-        raise typer.BadParameter(str(error)) from error
-
-    warm_up = int(np.searchsorted(frame.t, _ms(since))) if since else WARM_UP
-    fitted = was_fitted(frame.rows(warm_up), trained)
-    inside = " (inside the candles that the outlook was fitted on)" if fitted else ""
-    print(measured_ladder(f"{candles.name}{inside}", hear(frame, trained, warm_up)))
+    scored = _scored(candles, since, outlook)
+    print(measured_ladder(scored.name, hear(scored.frame, scored.trained, scored.warm_up)))
 
 
 @app.command()
@@ -180,16 +188,8 @@ def joint(
 
     Example: python -m generator.lab joint --candles DIR
     """
-    try:
-        trained = Weights.load(outlook)
-        frame = read_candles(candles)
-    except (ValueError, GeneratorError) as error:
-        raise typer.BadParameter(str(error)) from error
-
-    warm_up = int(np.searchsorted(frame.t, _ms(since))) if since else WARM_UP
-    fitted = was_fitted(frame.rows(warm_up), trained)
-    inside = " (inside the candles that the outlook was fitted on)" if fitted else ""
-    print(measured_joint(f"{candles.name}{inside}", follow(frame, trained, warm_up)))
+    scored = _scored(candles, since, outlook)
+    print(measured_joint(scored.name, follow(scored.frame, scored.trained, scored.warm_up)))
 
 
 @app.command()
